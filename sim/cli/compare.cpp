@@ -1,0 +1,67 @@
+#include <memory>
+
+#include "cli/questions.h"
+#include "cli/verbs.h"
+
+namespace trnsim {
+namespace {
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::vector<std::string> sets;
+  std::string at = "chips";
+  bool json = false;
+  bool quiet = false;
+  bool assumptions = false;
+};
+
+// A result file is shown as it is, a scenario is simulated: its "format" tells which it is.
+ScenarioResult result_of(const std::string& path, const Options& options) {
+  const Document document = Document::load(path, {});
+  const auto format = document.root().find("format");
+  if (format != document.root().end() && *format == "trnsim.result.v1")
+    return read_result(document);
+  const Scenario scenario = load_scenario(path, parse_overrides(options.sets));
+  return answer(scenario, {{}, !options.quiet});
+}
+
+int compare(const Options& options) {
+  ScenarioResult all = result_of(options.inputs.front(), options);
+  for (size_t i = 1; i < options.inputs.size(); ++i) {
+    const ScenarioResult next = result_of(options.inputs[i], options);
+    all.name += " | " + next.name;
+    if (next.title != all.title) all.title += "\n" + next.title;
+    all.runs.insert(all.runs.end(), next.runs.begin(), next.runs.end());
+  }
+  print(all, options.json, options.assumptions);
+  return 0;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Work& work) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb =
+      app.add_subcommand("compare", "Show the runs of several scenarios or results side by side");
+  verb->add_option("inputs", options->inputs,
+                   "Scenario files, which are simulated, and result.json files of earlier runs")
+      ->required();
+  verb->add_option("--at", options->at, "What the systems have in common")
+      ->check(CLI::IsMember({"chips"}));
+  verb->add_option("--set", options->sets, "Change one value of each scenario: path=value")
+      ->type_name("PATH=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb->add_flag("--json", options->json, "Print one JSON object in place of the report");
+  verb->add_flag("--assumptions", options->assumptions,
+                 "List the assumed numbers that the report rests on");
+  verb->add_flag("-q,--quiet", options->quiet, "No progress on stderr");
+  verb->footer(
+      "Examples:\n"
+      "  trnsim compare scenarios/quickstart.json\n"
+      "  trnsim compare out/ring/result.json out/direct/result.json\n"
+      "Exit code: 0 done, 1 a fault of trnsim, 2 the input is wrong, 3 does not fit in memory");
+  verb->callback([options, &work] { work = [options] { return compare(*options); }; });
+}
+
+}  // namespace trnsim

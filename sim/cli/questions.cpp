@@ -1,0 +1,50 @@
+#include "cli/questions.h"
+
+#include <iostream>
+
+#include "cli/verbs.h"
+#include "result/chrome_trace.h"
+#include "result/progress.h"
+#include "result/report.h"
+#include "result/simulate.h"
+
+namespace trnsim {
+
+std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
+  std::vector<Override> overrides;
+  for (const std::string& text : texts) overrides.push_back(parse_override(text));
+  return overrides;
+}
+
+ScenarioResult answer(const Scenario& scenario, const Answering& options) {
+  const auto make_sinks = [&](const Graph& graph, const Network&) {
+    std::vector<std::unique_ptr<Sink>> sinks;
+    if (options.progress) sinks.push_back(std::make_unique<Progress>(graph));
+    if (!options.trace.empty()) sinks.push_back(make_chrome_trace(options.trace, graph));
+    return sinks;
+  };
+  ScenarioResult result;
+  result.name = scenario.name;
+  result.title = title_of(scenario.jobs.front());
+  result.version = version();
+  result.compare_at = scenario.compare_at;
+  result.runs = simulate_all(scenario.jobs, make_sinks);
+  const RunResult& own = result.runs.front();
+  if (!own.fits)
+    throw CannotRun(scenario.path + ": the job does not fit in the memory of a chip of " +
+                    own.system + ":\n" + memory_table(own));
+  return result;
+}
+
+void print(const ScenarioResult& result, bool json, bool assumptions) {
+  if (json) {
+    std::cout << to_json(result).dump(2) << '\n';
+  } else {
+    std::cout << text_report(result);
+    if (assumptions) std::cout << assumptions_report(result);
+  }
+  std::cout.flush();
+  if (!std::cout) throw InputError("standard output: cannot be written");
+}
+
+}  // namespace trnsim

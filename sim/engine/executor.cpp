@@ -1,0 +1,375 @@
+#include "engine/executor.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+namespace trnsim {
+namespace {
+
+// One step on one rank class.
+struct StepState {
+  enum class Stage : uint8_t { waiting, running, done };
+  Stage stage = Stage::waiting;
+  StreamId blocker = 0;
+  uint32_t waits_for = 0;    // steps that have not ended
+  uint32_t outstanding = 0;  // messages of the current hop
+  uint64_t hop = 0;
+  Seconds begin = 0;
+};
+
+struct RankState {
+  std::deque<StepState> steps;  // from the program's first that is not done
+  Position first = 0;           // position of steps.front()
+  uint32_t active_exchanges = 0;
+  Seconds last_end = 0;  // of any of its steps
+
+  StepState& at(Position position) { return steps[position - first]; }
+  bool is_done(Position position) {
+    return position < first || at(position).stage == StepState::Stage::done;
+  }
+};
+
+// One end of a message class has begun the hop and waits for the other.
+struct Offer {
+  uint64_t ordinal = 0;
+  uint64_t hop = 0;
+  uint32_t from_class = 0;  // who offered
+  Position position = 0;
+};
+
+// A message between its two steps.
+struct InFlight {
+  uint32_t message_class = 0;
+  Position sender = 0;
+  Position receiver = 0;
+};
+
+class Executor {
+ public:
+  Executor(const Graph& graph, Medium& medium, Fidelity fidelity, const Interference& interference,
+           const std::vector<Sink*>& sinks)
+      : graph_(graph),
+        plan_(*graph.plan),
+        medium_(medium),
+        whole_phases_(fidelity != Fidelity::message),
+        tax_(interference.tax),
+        sinks_(sinks),
+        ranks_(graph.ranks.size()),
+        offers_(graph.messages.size()) {
+    for (const Program& program : plan_.programs) {
+      programs_.emplace_back(program, plan_.streams.size());
+      entered_.push_back(0);
+    }
+  }
+
+  Seconds run() {
+    for (uint32_t program = 0; program < programs_.size(); ++program) unroll(program);
+    begin_ready();
+    medium_.run([this](const Event& event) {
+      handle(event);
+      begin_ready();
+    });
+    reject_leftovers();
+    for (Sink* sink : sinks_) sink->finished();
+    return finish_;
+  }
+
+ private:
+  Unrolled& program_of(uint32_t rank) { return programs_[graph_.ranks[rank].program]; }
+
+  // Makes the program's next block and readies what waits for nothing.
+  void unroll(uint32_t program_index) {
+    Unrolled& program = programs_[program_index];
+    const Position first_new = program.end();
+    if (!program.unroll()) return;
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      if (graph_.ranks[rank].program != program_index) continue;
+      RankState& state = ranks_[rank];
+      for (Position position = first_new; position < program.end(); ++position) {
+        StepState step;
+        for (const Position earlier : program.step(position).after)
+          if (!state.is_done(earlier)) ++step.waits_for;
+        step.blocker = program.step(position).stream;
+        state.steps.push_back(step);
+        if (step.waits_for > 0) continue;
+        if (state.last_end < medium_.now())
+          throw std::logic_error("a block was made too late: " +
+                                 describe(plan_, program.step(position).label));
+        ready_.emplace_back(rank, position);
+      }
+    }
+  }
+
+  // A queue and not recursion: a chain of steps of no duration may be long.
+  void begin_ready() {
+    while (!ready_.empty()) {
+      const auto [rank, position] = ready_.front();
+      ready_.pop_front();
+      begin(rank, position);
+    }
+  }
+
+  void begin(uint32_t rank, Position position) {
+    Unrolled& program = program_of(rank);
+    const uint32_t program_index = graph_.ranks[rank].program;
+    while (entered_[program_index] <= program.block_of(position)) {
+      ++entered_[program_index];
+      unroll(program_index);
+    }
+    StepState& state = ranks_[rank].at(position);
+    state.stage = StepState::Stage::running;
+    state.begin = medium_.now();
+    const Step& step = program.step(position);
+    const Span span{rank, position, &step, state.begin, state.begin, state.blocker};
+    for (Sink* sink : sinks_) sink->begun(span);
+    if (const auto* compute = std::get_if<Compute>(&step.work)) {
+      medium_.compute(rank, compute->seconds / graph_.ranks[rank].speed,
+                      {Event::Kind::computed, rank, position});
+      return;
+    }
+    if (tax_ > 0 && ranks_[rank].active_exchanges++ == 0) medium_.set_speed(rank, 1 - tax_);
+    begin_hop(rank, position);
+  }
+
+  void begin_hop(uint32_t rank, Position position) {
+    const auto& exchange = std::get<Exchange>(program_of(rank).step(position).work);
+    const std::vector<uint32_t>& touching = graph_.touching[rank][exchange.pattern];
+    ranks_[rank].at(position).outstanding = static_cast<uint32_t>(touching.size());
+    for (const uint32_t message : touching) offer(message, rank, position);
+  }
+
+  // A message starts when both of its ends have begun the hop.
+  void offer(uint32_t message, uint32_t rank, Position position) {
+    const MessageClass& of = graph_.messages[message];
+    if (of.from == of.to) {
+      launch(message, position, position);
+      return;
+    }
+    const Offer mine{program_of(rank).ordinal(position), ranks_[rank].at(position).hop, rank,
+                     position};
+    std::vector<Offer>& waiting = offers_[message];
+    const auto partner = std::find_if(waiting.begin(), waiting.end(), [&](const Offer& other) {
+      return other.ordinal == mine.ordinal && other.hop == mine.hop && other.from_class != rank;
+    });
+    if (partner == waiting.end()) {
+      waiting.push_back(mine);
+      return;
+    }
+    const Position theirs = partner->position;
+    waiting.erase(partner);
+    launch(message, of.from == rank ? position : theirs, of.from == rank ? theirs : position);
+  }
+
+  const Exchange& exchange_of(const InFlight& message) {
+    const uint32_t sender = graph_.messages[message.message_class].from;
+    return std::get<Exchange>(program_of(sender).step(message.sender).work);
+  }
+
+  // In phase fidelity one message stands for those of all hops.
+  uint64_t hops_at_once(const Exchange& exchange) const {
+    return whole_phases_ ? exchange.hops : 1;
+  }
+
+  void launch(uint32_t message, Position sender, Position receiver) {
+    if (free_.empty()) {
+      free_.push_back(static_cast<uint32_t>(in_flight_.size()));
+      in_flight_.emplace_back();
+    }
+    const uint32_t slot = free_.back();
+    free_.pop_back();
+    in_flight_[slot] = {message, sender, receiver};
+    const Exchange& exchange = exchange_of(in_flight_[slot]);
+    const Seconds latency = (graph_.messages[message].latency + exchange.delay) *
+                            static_cast<double>(hops_at_once(exchange));
+    if (latency > 0)
+      medium_.after(latency, {Event::Kind::latency_passed, slot, 0});
+    else
+      put_on_wire(slot);
+  }
+
+  void put_on_wire(uint32_t slot) {
+    const Exchange& exchange = exchange_of(in_flight_[slot]);
+    const Bytes bytes = exchange.bytes * hops_at_once(exchange);
+    const Event arrival{Event::Kind::delivered, slot, 0};
+    if (bytes > 0)
+      medium_.send(in_flight_[slot].message_class, bytes, arrival);
+    else
+      medium_.after(0, arrival);
+  }
+
+  void deliver(uint32_t slot) {
+    const InFlight message = in_flight_[slot];
+    const Exchange& exchange = exchange_of(message);
+    const MessageClass& of = graph_.messages[message.message_class];
+    const uint64_t hops = hops_at_once(exchange);
+    for (Sink* sink : sinks_) sink->delivered(message.message_class, exchange.bytes * hops, hops);
+    free_.push_back(slot);
+    arrived(of.from, message.sender);
+    if (of.to != of.from) arrived(of.to, message.receiver);
+  }
+
+  void arrived(uint32_t rank, Position position) {
+    StepState& state = ranks_[rank].at(position);
+    if (--state.outstanding > 0) return;
+    const auto& exchange = std::get<Exchange>(program_of(rank).step(position).work);
+    const Seconds reduction =
+        exchange.reduction * static_cast<double>(hops_at_once(exchange));
+    if (reduction > 0)
+      medium_.after(reduction, {Event::Kind::reduced, rank, position});
+    else
+      end_hop(rank, position);
+  }
+
+  void end_hop(uint32_t rank, Position position) {
+    StepState& state = ranks_[rank].at(position);
+    const auto& exchange = std::get<Exchange>(program_of(rank).step(position).work);
+    state.hop += hops_at_once(exchange);
+    if (state.hop < exchange.hops) {
+      begin_hop(rank, position);
+      return;
+    }
+    if (tax_ > 0 && --ranks_[rank].active_exchanges == 0) medium_.set_speed(rank, 1);
+    end(rank, position);
+  }
+
+  void end(uint32_t rank, Position position) {
+    RankState& rank_state = ranks_[rank];
+    StepState& state = rank_state.at(position);
+    state.stage = StepState::Stage::done;
+    finish_ = std::max(finish_, medium_.now());
+    rank_state.last_end = medium_.now();
+    Unrolled& program = program_of(rank);
+    const Step& step = program.step(position);
+    const Span span{rank, position, &step, state.begin, medium_.now(), state.blocker};
+    for (Sink* sink : sinks_) sink->ended(span);
+    for (const Position later : program.dependents(position)) {
+      StepState& waiting = rank_state.at(later);
+      waiting.blocker = step.stream;
+      if (--waiting.waits_for == 0) ready_.emplace_back(rank, later);
+    }
+    while (!rank_state.steps.empty() &&
+           rank_state.steps.front().stage == StepState::Stage::done) {
+      rank_state.steps.pop_front();
+      ++rank_state.first;
+    }
+    forget(graph_.ranks[rank].program);
+  }
+
+  // Drops the steps that every rank has done, once a good number of them has come together.
+  void forget(uint32_t program_index) {
+    constexpr uint64_t often = 4096;
+    if (++ends_ % often != 0) return;
+    Unrolled& program = programs_[program_index];
+    Position needed = program.end();
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank)
+      if (graph_.ranks[rank].program == program_index)
+        needed = std::min(needed, ranks_[rank].first);
+    program.forget_before(needed);
+  }
+
+  void handle(const Event& event) {
+    switch (event.kind) {
+      case Event::Kind::computed:
+        end(event.index, event.detail);
+        return;
+      case Event::Kind::latency_passed:
+        put_on_wire(event.index);
+        return;
+      case Event::Kind::delivered:
+        deliver(event.index);
+        return;
+      case Event::Kind::reduced:
+        end_hop(event.index, event.detail);
+        return;
+    }
+  }
+
+  void reject_leftovers() {
+    size_t left = 0;
+    std::string named;
+    for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+      Unrolled& program = program_of(rank);
+      RankState& state = ranks_[rank];
+      for (Position at = state.first; at < program.end(); ++at) {
+        if (state.is_done(at)) continue;
+        constexpr size_t shown = 4;
+        if (++left <= shown) named += "\n  " + describe_leftover(rank, at);
+      }
+    }
+    size_t unwritten = 0;
+    for (size_t i = 0; i < programs_.size(); ++i)
+      unwritten += plan_.programs[i].blocks - programs_[i].blocks();
+    if (left == 0 && unwritten == 0) return;
+    throw Stuck(std::to_string(left) + " operations never ended" +
+                (unwritten > 0 ? ", " + std::to_string(unwritten) + " blocks never began" : "") +
+                named);
+  }
+
+  std::string describe_leftover(uint32_t rank, Position position) {
+    Unrolled& program = program_of(rank);
+    RankState& state = ranks_[rank];
+    const Step& step = program.step(position);
+    std::string text = "rank " + std::to_string(graph_.ranks[rank].representative) + ": " +
+                       describe(plan_, step.label);
+    if (state.at(position).stage == StepState::Stage::running)
+      return text + ", hop " + std::to_string(state.at(position).hop) + ", waits for " +
+             std::to_string(state.at(position).outstanding) + " messages";
+    for (const Position earlier : step.after)
+      if (!state.is_done(earlier))
+        return text + " waits for: " + describe(plan_, program.step(earlier).label);
+    return text;
+  }
+
+  const Graph& graph_;
+  const Plan& plan_;
+  Medium& medium_;
+  const bool whole_phases_;
+  const double tax_;
+  const std::vector<Sink*>& sinks_;
+  std::vector<Unrolled> programs_;
+  std::vector<size_t> entered_;  // blocks of each program that some rank has begun
+  std::vector<RankState> ranks_;
+  std::vector<std::vector<Offer>> offers_;  // by message class
+  std::vector<InFlight> in_flight_;
+  std::vector<uint32_t> free_;
+  std::deque<std::pair<uint32_t, Position>> ready_;
+  uint64_t ends_ = 0;
+  Seconds finish_ = 0;
+};
+
+}  // namespace
+
+Seconds execute(const Graph& graph, Medium& medium, Fidelity fidelity,
+                const Interference& interference, const std::vector<Sink*>& sinks) {
+  return Executor(graph, medium, fidelity, interference, sinks).run();
+}
+
+std::string describe(const Plan& plan, const Label& label) {
+  std::string text;
+  switch (label.kind) {
+    case Label::Kind::forward:
+      text = "forward";
+      break;
+    case Label::Kind::backward:
+      text = "backward";
+      break;
+    case Label::Kind::recompute:
+      text = "recompute";
+      break;
+    case Label::Kind::optimizer:
+      text = "optimizer step";
+      break;
+    case Label::Kind::collective:
+      text = label.collective == Label::none ? "collective"
+                                             : plan.collectives.at(label.collective).what;
+      break;
+  }
+  if (label.layer != Label::none) text += " layer " + std::to_string(label.layer);
+  if (label.bucket != Label::none) text += " bucket " + std::to_string(label.bucket);
+  if (label.microbatch != Label::none) text += " microbatch " + std::to_string(label.microbatch);
+  if (label.name < plan.names.size()) text += ": " + plan.names[label.name];
+  return text;
+}
+
+}  // namespace trnsim

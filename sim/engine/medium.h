@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "base/units.h"
+#include "engine/graph.h"
+
+namespace trnsim {
+
+/// What the executor wants to hear of when something that it started has ended.
+struct Event {
+  enum class Kind : uint8_t { computed, latency_passed, delivered, reduced };
+  Kind kind = Kind::computed;
+  uint32_t index = 0;   // a rank class, or a message in flight
+  uint64_t detail = 0;  // the executor's own
+};
+
+/// Simulated time, and what passes in it: delays, messages that share links, and compute that
+/// collectives slow. Ends are told to the handler given to run(), in order of time.
+class Medium {
+ public:
+  virtual ~Medium() = default;
+
+  virtual Seconds now() const = 0;
+  /// Tells `event` after `seconds`.
+  virtual void after(Seconds seconds, const Event& event) = 0;
+  /// Sends one message of a class (bytes above 0, no latency) and tells `event` at its end.
+  virtual void send(uint32_t message_class, Bytes bytes, const Event& event) = 0;
+  /// Computes for `seconds` at full speed on the chip of a rank class; one at a time.
+  virtual void compute(uint32_t rank_class, Seconds seconds, const Event& event) = 0;
+  /// From now on the chip computes at `speed` times full speed.
+  virtual void set_speed(uint32_t rank_class, double speed) = 0;
+  /// Runs until nothing is left. What the handler throws comes out of here.
+  virtual void run(const std::function<void(const Event&)>& handler) = 0;
+};
+
+}  // namespace trnsim

@@ -1,0 +1,205 @@
+#include "engine/simgrid_medium.h"
+
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u.hpp>
+#include <simgrid/version.h>
+#include <xbt/config.hpp>
+#include <xbt/log.h>
+
+#include <exception>
+#include <numeric>
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+namespace trnsim {
+namespace {
+
+namespace s4u = simgrid::s4u;
+
+// Compute flows through an engine of one unit a picosecond, so that SimGrid's whole bytes and
+// absolute precision (1e-5 units a second) do not show.
+constexpr double engine_units_per_second = 1e12;
+
+class SimgridMedium final : public Medium {
+ public:
+  SimgridMedium(const Graph& graph, bool slowed_compute);
+
+  Seconds now() const override { return s4u::Engine::get_clock(); }
+  void after(Seconds seconds, const Event& event) override;
+  void send(uint32_t message_class, Bytes bytes, const Event& event) override;
+  void compute(uint32_t rank_class, Seconds seconds, const Event& event) override;
+  void set_speed(uint32_t rank_class, double speed) override;
+  void run(const std::function<void(const Event&)>& handler) override;
+
+ private:
+  struct Path {
+    s4u::Host* from = nullptr;
+    s4u::Host* to = nullptr;
+  };
+  struct Flow {
+    s4u::CommPtr comm;  // SimGrid 3.32 crashes if nobody holds a communication until it has ended
+    Event event;
+  };
+
+  void make_links();
+  Path make_path(const std::string& name, const std::vector<const s4u::Link*>& links);
+  void make_paths();
+  void start(const Path& path, Bytes bytes, const Event& event);
+  void tell(const Event& event);
+  void ended(const s4u::Activity& activity);
+
+  const Graph& graph_;
+  bool slowed_compute_;
+  std::unique_ptr<s4u::Engine> engine_;
+  s4u::NetZone* root_ = nullptr;
+  std::vector<const s4u::Link*> links_;
+  std::vector<uint64_t> common_weight_;  // by which a link's capacity and weights are divided
+  std::vector<Path> paths_;
+  std::vector<Path> engines_;
+  std::vector<s4u::Link*> engine_links_;
+  std::vector<Flow> flows_;
+  std::vector<size_t> free_flows_;
+  std::vector<s4u::CommPtr> ended_;  // a comm must outlive its own completion callback
+  const std::function<void(const Event&)>* handler_ = nullptr;
+  std::exception_ptr failure_;
+};
+
+SimgridMedium::SimgridMedium(const Graph& graph, bool slowed_compute)
+    : graph_(graph), slowed_compute_(slowed_compute) {
+  xbt_log_control_set("xbt_cfg.thresh:warning");
+  engine_ = std::make_unique<s4u::Engine>("trnsim");
+  // SimGrid's defaults model TCP over Ethernet; these leave pure fair sharing.
+  s4u::Engine::set_config("network/model:CM02");
+  s4u::Engine::set_config("network/crosstraffic:0");
+  s4u::Engine::set_config("network/TCP-gamma:0");
+  // An empty root keeps no table of its children, which would grow with their square.
+  root_ = s4u::create_empty_zone("cluster");
+  make_links();
+  make_paths();
+  s4u::Activity::on_completion_cb([this](const s4u::Activity& activity) { ended(activity); });
+}
+
+void SimgridMedium::make_links() {
+  common_weight_.assign(graph_.links.size(), 0);
+  for (const MessageClass& message : graph_.messages)
+    for (const auto& [link, times] : message.crossings)
+      common_weight_[link] = std::gcd(common_weight_[link], times);
+  for (size_t i = 0; i < graph_.links.size(); ++i) {
+    const double capacity = graph_.links[i].capacity / static_cast<double>(common_weight_[i]);
+    links_.push_back(root_->create_link("link " + std::to_string(i), capacity)->seal());
+  }
+}
+
+// A zone of two hosts and one route. A link that stands in it several times is consumed as often,
+// which is how one message stands for several that share a link.
+SimgridMedium::Path SimgridMedium::make_path(const std::string& name,
+                                             const std::vector<const s4u::Link*>& links) {
+  s4u::NetZone* zone = s4u::create_full_zone(name);
+  zone->set_parent(root_);
+  Path path{zone->create_host(name + " from", 1.0), zone->create_host(name + " to", 1.0)};
+  path.from->seal();
+  path.to->seal();
+  std::vector<s4u::LinkInRoute> route;
+  route.reserve(links.size());
+  for (const s4u::Link* link : links) route.emplace_back(link);
+  zone->add_route(path.from->get_netpoint(), path.to->get_netpoint(), nullptr, nullptr, route,
+                  /*symmetrical=*/false);
+  zone->seal();
+  return path;
+}
+
+// SimGrid seals the platform when it starts, so all that may be used is made before.
+void SimgridMedium::make_paths() {
+  for (size_t i = 0; i < graph_.messages.size(); ++i) {
+    std::vector<const s4u::Link*> links;
+    for (const auto& [link, times] : graph_.messages[i].crossings)
+      links.insert(links.end(), times / common_weight_[link], links_[link]);
+    paths_.push_back(make_path("path " + std::to_string(i), links));
+  }
+  if (!slowed_compute_) return;
+  for (size_t i = 0; i < graph_.ranks.size(); ++i) {
+    const std::string name = "engine " + std::to_string(i);
+    engine_links_.push_back(root_->create_link(name, engine_units_per_second)->seal());
+    engines_.push_back(make_path(name, {engine_links_.back()}));
+  }
+}
+
+void SimgridMedium::after(Seconds seconds, const Event& event) {
+  simgrid::kernel::timer::Timer::set(now() + seconds, [this, event] { tell(event); });
+}
+
+void SimgridMedium::start(const Path& path, Bytes bytes, const Event& event) {
+  if (free_flows_.empty()) {
+    free_flows_.push_back(flows_.size());
+    flows_.emplace_back();
+  }
+  const size_t slot = free_flows_.back();
+  free_flows_.pop_back();
+  s4u::CommPtr comm = s4u::Comm::sendto_init(path.from, path.to);
+  comm->set_payload_size(bytes);
+  comm->set_data(reinterpret_cast<void*>(slot));  // NOLINT(performance-no-int-to-ptr): an index
+  flows_[slot] = {comm, event};
+  comm->start();
+}
+
+void SimgridMedium::send(uint32_t message_class, Bytes bytes, const Event& event) {
+  start(paths_[message_class], bytes, event);
+}
+
+void SimgridMedium::compute(uint32_t rank_class, Seconds seconds, const Event& event) {
+  const auto units = static_cast<Bytes>(seconds * engine_units_per_second + 0.5);
+  if (slowed_compute_ && units > 0)
+    start(engines_[rank_class], units, event);
+  else
+    after(seconds, event);
+}
+
+void SimgridMedium::set_speed(uint32_t rank_class, double speed) {
+  if (!slowed_compute_) return;
+  engine_links_[rank_class]->set_bandwidth(engine_units_per_second * speed);
+}
+
+void SimgridMedium::ended(const s4u::Activity& activity) {
+  const auto slot = reinterpret_cast<size_t>(activity.get_data<void>());
+  ended_.push_back(std::move(flows_[slot].comm));
+  free_flows_.push_back(slot);
+  tell(flows_[slot].event);
+}
+
+void SimgridMedium::tell(const Event& event) {
+  // An exception must not cross SimGrid's frames: keep the first, start nothing more.
+  if (failure_ != nullptr) return;
+  // Not inside the callback of one of them, as none has ended since.
+  if (event.kind != Event::Kind::delivered && event.kind != Event::Kind::computed) ended_.clear();
+  try {
+    const Event copy = event;  // the handler may reuse the slot
+    (*handler_)(copy);
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+}
+
+void SimgridMedium::run(const std::function<void(const Event&)>& handler) {
+  handler_ = &handler;
+  engine_->run();
+  ended_.clear();
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
+}
+
+}  // namespace
+
+std::unique_ptr<Medium> make_simgrid_medium(const Graph& graph, bool slowed_compute) {
+  return std::make_unique<SimgridMedium>(graph, slowed_compute);
+}
+
+std::string simgrid_version() {
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  sg_version_get(&major, &minor, &patch);
+  return "SimGrid " + std::to_string(major) + '.' + std::to_string(minor) + '.' +
+         std::to_string(patch);
+}
+
+}  // namespace trnsim

@@ -1,0 +1,37 @@
+#include "plan/bounds.h"
+
+#include <algorithm>
+
+namespace trnsim {
+
+Seconds collective_bound(const Collective& collective, const System& system) {
+  BytesPerSecond ports = 0;  // of a chip, all dimensions together
+  for (const FabricDimension& dimension : system.scale_up) {
+    const Rank count = dimension.size == 1                                ? 0
+                       : dimension.kind == FabricDimension::Kind::mesh    ? dimension.size - 1
+                       : dimension.kind == FabricDimension::Kind::ring    ? 2
+                                                                          : 1;
+    ports += count * dimension.port();
+  }
+  const double passes = collective.op == "all_reduce" ? 2 : 1;
+  const double chips = system.chips_per_unit();
+  const double units = collective.ranks / chips;
+  const double bytes = static_cast<double>(collective.bytes);
+  const ScaleOut& out = system.scale_out;
+  const BytesPerSecond nics =
+      chips / out.chips_per_nic * out.bandwidth.value * out.efficiency.value;
+  if (units > 1) ports += out.bandwidth.value * out.efficiency.value;
+  const double ranks = collective.ranks;
+  Seconds bound = 0;
+  if (ranks > 1) bound = passes * bytes * (ranks - 1) / ranks / ports;
+  if (units > 1) bound = std::max(bound, passes * bytes * (units - 1) / units / nics);
+  return bound;
+}
+
+Seconds compute_bound(const Job& job) {
+  const double flops = job.model.model_flops_per_token(job.training.sequence_length) *
+                       static_cast<double>(job.training.tokens_per_step());
+  return flops / job.system.chips() / job.system.chip.peak.at(job.training.precision);
+}
+
+}  // namespace trnsim

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <vector>
+
+#include "plan/cost.h"
+#include "plan/plan.h"
+#include "plan/scenario.h"
+
+namespace trnsim {
+
+/// An operation on a given chip.
+struct TimedOperation {
+  Seconds seconds = 0;
+  uint16_t name = 0;        // in Plan::names
+  uint64_t parameters = 0;  // whose gradient is complete after it
+  bool recomputation = false;
+};
+
+/// What is gathered, computed and reduced as one: the embedding, a layer, or the head.
+struct ModelPart {
+  const char* name = "";
+  std::vector<TimedOperation> forward;
+  std::vector<TimedOperation> backward;
+  uint64_t parameters = 0;
+  Bytes kept = 0;  // activations that its backward pass needs
+};
+
+/// A model on a chip, part by part: embedding, layers (all alike), head; and the optimizer's step.
+struct ModelParts {
+  ModelPart embedding, layer, head;
+  std::vector<TimedOperation> optimizer;
+  size_t count = 0;  // embedding, every layer, head
+
+  const ModelPart& at(size_t index) const {
+    return index == 0 ? embedding : index + 1 == count ? head : layer;
+  }
+  /// Which transformer layer part `index` is, or Label::none.
+  int32_t layer_of(size_t index) const {
+    return index == 0 || index + 1 == count ? Label::none : static_cast<int32_t>(index - 1);
+  }
+};
+
+/// Costs every operation of the job on its chip; names them in the plan. `parameters_held` are those
+/// that this rank's optimizer updates.
+ModelParts time_parts(const Job& job, uint64_t parameters_held, Plan& plan);
+
+/// A gradient bucket: complete after this operation of the backward pass of this part.
+struct Bucket {
+  size_t part = 0;
+  size_t operation = 0;
+  int32_t number = 0;
+  Bytes bytes = 0;
+};
+
+/// Fills buckets in the order in which the backward pass completes gradients; a bucket closes with
+/// the operation that fills it, so it may be larger than `size`.
+std::vector<Bucket> fill_buckets(const ModelParts& parts, Bytes size, Bytes bytes_per_parameter);
+
+/// The index of `name` in the plan's names; adds it if it is new.
+uint16_t name_index(Plan& plan, const std::string& name);
+
+}  // namespace trnsim

@@ -1,0 +1,191 @@
+#include "result/report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/units.h"
+#include "result/table.h"
+
+namespace trnsim {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string percent(double part) { return format_number(std::round(part * 100), 6) + " %"; }
+
+// "2 127": thousands apart, as the columns are read and not computed with.
+std::string grouped(double value) {
+  std::string digits = format_number(std::round(value), 15);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<size_t>(at), 1, ' ');
+  return digits;
+}
+
+std::string decimals(double value, int places) {
+  const double scale = std::pow(10.0, places);
+  std::string text = format_number(std::round(value * scale) / scale, 12);
+  if (places == 0) return text;
+  const size_t dot = text.find('.');
+  if (dot == std::string::npos) text += '.';
+  while (text.size() - text.find('.') - 1 < static_cast<size_t>(places)) text += '0';
+  return text;
+}
+
+std::string seconds(double value) {
+  return value < 0.1 ? format_quantity(value, Unit::seconds, 4) : decimals(value, 3) + " s";
+}
+
+std::string gigabytes(Bytes bytes) { return format_number(static_cast<double>(bytes) / 1e9, 3); }
+
+std::string share(Seconds part, const RunResult& run) {
+  return seconds(part) + "  " + std::string(part / run.step_time < 0.095 ? " " : "") +
+         percent(part / run.step_time);
+}
+
+std::string price_per_million(const RunResult& run) {
+  const PriceResult& price = run.price;
+  std::string text = decimals(run.usd_per_million_tokens(price.usd_per_hour), 2);
+  if (price.low < price.high)
+    text += " (" + decimals(run.usd_per_million_tokens(price.low), 2) + " to " +
+            decimals(run.usd_per_million_tokens(price.high), 2) + ')';
+  return text;
+}
+
+// One row: a name and a cell for each run, "-" for one that did not fit.
+template <typename Cell>
+Row row(const std::string& name, const std::vector<RunResult>& runs, Cell cell) {
+  Row made{name};
+  for (const RunResult& run : runs) made.push_back(run.fits ? cell(run) : "-");
+  return made;
+}
+
+std::vector<Row> comparison_rows(const std::vector<RunResult>& runs) {
+  Row heads{""};
+  Row chips{"chips"};
+  Row memory{"memory a chip"};
+  for (const RunResult& run : runs) {
+    heads.push_back(run.system);
+    chips.push_back(grouped(run.chips));
+    memory.push_back(gigabytes(total(run.memory_parts)) + " / " + gigabytes(run.memory_capacity) +
+                     " GB" + (run.fits ? "" : " !"));
+  }
+  return {
+      heads,
+      chips,
+      row("step time", runs, [](const RunResult& run) { return seconds(run.step_time); }),
+      row("  compute", runs,
+          [](const RunResult& run) { return share(run.breakdown.compute, run); }),
+      row("  exposed communication", runs,
+          [](const RunResult& run) { return share(run.breakdown.exposed_communication, run); }),
+      row("  bubble, optimizer, other", runs,
+          [](const RunResult& run) {
+            return share(run.breakdown.bubble + run.breakdown.optimizer + run.breakdown.other,
+                         run);
+          }),
+      row("communication, hidden", runs,
+          [](const RunResult& run) {
+            return run.communication > 0 ? percent(run.overlapped / run.communication) : "none";
+          }),
+      row("tokens/s a chip", runs,
+          [](const RunResult& run) { return grouped(run.tokens_per_s() / run.chips); }),
+      row("MFU", runs,
+          [](const RunResult& run) { return decimals(run.mfu() * 100, 1) + " %"; }),
+      memory,
+      row("$/Mtoken", runs, price_per_million),
+      row("kWh/Mtoken", runs,
+          [](const RunResult& run) { return decimals(run.kwh_per_million_tokens(), 2); }),
+  };
+}
+
+// "sled switch 61 % · plane 48 %": each kind of link once, its busier direction.
+std::string busiest_links(const RunResult& run) {
+  std::vector<std::pair<std::string, double>> kinds;
+  for (const LinkResult& link : run.links) {
+    const std::string name = link.level.substr(0, link.level.find(','));
+    const auto known = std::find_if(kinds.begin(), kinds.end(),
+                                    [&](const auto& kind) { return kind.first == name; });
+    if (known == kinds.end())
+      kinds.emplace_back(name, link.utilisation);
+    else
+      known->second = std::max(known->second, link.utilisation);
+  }
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (const auto& [name, utilisation] : kinds) {
+    if (!text.empty()) text += " · ";
+    text += name + ' ' + percent(utilisation);
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string fidelity_line(const RunResult& run) {
+  const EngineResult& engine = run.engine;
+  std::string text = engine.fidelity + " fidelity";
+  if (engine.fidelity != "message") text += " (approximate)";
+  text += ", " + grouped(engine.ranks) + " ranks";
+  if (engine.folded) text += " folded into " + grouped(engine.classes);
+  return text;
+}
+
+std::string collectives_table(const RunResult& run) {
+  std::vector<Row> rows{
+      {"collectives of " + run.system, "size", "count", "time", "bound", "busbw"}};
+  for (const CollectiveResult& of : run.collectives)
+    rows.push_back({"  " + of.op + ", " + of.what,
+                    format_quantity(static_cast<double>(of.bytes), Unit::bytes, 4),
+                    grouped(static_cast<double>(of.count)), format_quantity(of.time, Unit::seconds, 4),
+                    format_quantity(of.bound, Unit::seconds, 4),
+                    format_quantity(of.bus_bandwidth, Unit::bytes_per_second, 4)});
+  return aligned(rows);
+}
+
+}  // namespace
+
+std::string title_of(const Job& job) {
+  const Layout& layout = job.layout;
+  return job.model.name + " · sequence " + std::to_string(job.training.sequence_length) +
+         " · batch " + std::to_string(job.training.global_batch) + " · " +
+         (layout.zero_stage == 3 ? "ZeRO-3 over " : "DDP over ") + std::to_string(layout.data) +
+         " · " + job.training.precision;
+}
+
+std::string text_report(const ScenarioResult& result) {
+  const RunResult& own = result.runs.front();
+  std::string text = result.name + '\n' + result.title + "\n" + fidelity_line(own) + "\n\n";
+  text += aligned(comparison_rows(result.runs)) + '\n';
+  for (const RunResult& run : result.runs)
+    if (!run.fits) text += run.system + " does not fit in memory:\n" + memory_table(run) + '\n';
+  if (own.fits && !own.collectives.empty()) text += collectives_table(own) + '\n';
+  std::vector<Row> rows;
+  for (const RunResult& run : result.runs)
+    if (run.fits) rows.push_back({"busiest links, " + run.system + ": " + busiest_links(run)});
+  for (const RunResult& run : result.runs)
+    rows.push_back({"rests on, " + run.system + ": " + std::to_string(run.assumptions.size()) +
+                    " assumed numbers"});
+  text += aligned(rows);
+  text += "--assumptions lists the assumed numbers with their ranges and reasons\n";
+  return text;
+}
+
+std::string assumptions_report(const ScenarioResult& result) {
+  std::string text;
+  for (const RunResult& run : result.runs) {
+    text += "\nassumed numbers of " + run.system + '\n';
+    for (const Assumption& of : run.assumptions)
+      text += "  " + of.what + " = " + of.value + "\n      " + of.source + '\n';
+  }
+  return text;
+}
+
+std::string memory_table(const RunResult& run) {
+  std::vector<Row> rows;
+  for (const MemoryPart& part : run.memory_parts)
+    rows.push_back({"  " + part.name, decimals(static_cast<double>(part.bytes) / 1e9, 2) + " GB"});
+  rows.push_back({"  in all", decimals(static_cast<double>(total(run.memory_parts)) / 1e9, 2) + " GB"});
+  rows.push_back(
+      {"  a chip has", decimals(static_cast<double>(run.memory_capacity) / 1e9, 2) + " GB"});
+  return aligned(rows);
+}
+
+}  // namespace trnsim

@@ -1,0 +1,250 @@
+#include "result/result.h"
+
+namespace trnsim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* format = "trnsim.result.v1";
+
+Json breakdown_json(const Breakdown& breakdown) {
+  return {{"compute", breakdown.compute},
+          {"exposed_communication", breakdown.exposed_communication},
+          {"bubble", breakdown.bubble},
+          {"optimizer", breakdown.optimizer},
+          {"other", breakdown.other}};
+}
+
+Json memory_json(const RunResult& run) {
+  Json parts = Json::object();
+  for (const MemoryPart& part : run.memory_parts) parts[part.name] = part.bytes;
+  return {{"per_chip_bytes", total(run.memory_parts)},
+          {"capacity_bytes", run.memory_capacity},
+          {"fits", run.fits},
+          {"peak_bytes", run.fits ? Json(run.peak_bytes) : Json(nullptr)},
+          {"parts", parts}};
+}
+
+// A figure of a step that was simulated, or null.
+Json figure(const RunResult& run, double value) { return run.fits ? Json(value) : Json(nullptr); }
+
+Json cost_json(const RunResult& run) {
+  const PriceResult& price = run.price;
+  return {{"purchase", price.purchase},
+          {"usd_per_hour", price.usd_per_hour},
+          {"usd_per_hour_range", {price.low, price.high}},
+          {"usd_per_million_tokens",
+           figure(run, run.fits ? run.usd_per_million_tokens(price.usd_per_hour) : 0)}};
+}
+
+Json collectives_json(const RunResult& run) {
+  Json all = Json::array();
+  for (const CollectiveResult& of : run.collectives)
+    all.push_back({{"op", of.op},
+                   {"what", of.what},
+                   {"group", of.group},
+                   {"algorithm", of.algorithm},
+                   {"ranks", of.ranks},
+                   {"size_bytes", of.bytes},
+                   {"sent_bytes_per_rank", of.sent_per_rank},
+                   {"count", of.count},
+                   {"time_s", of.time},
+                   {"bound_s", of.bound},
+                   {"algbw_bytes_per_s", of.algorithm_bandwidth},
+                   {"busbw_bytes_per_s", of.bus_bandwidth}});
+  return all;
+}
+
+Json links_json(const RunResult& run) {
+  Json all = Json::array();
+  for (const LinkResult& link : run.links)
+    all.push_back({{"level", link.level},
+                   {"links", link.count},
+                   {"capacity_bytes_per_s", link.capacity},
+                   {"busiest_bytes", link.busiest_bytes},
+                   {"utilisation", link.utilisation}});
+  return all;
+}
+
+Json engine_json(const RunResult& run) {
+  const EngineResult& engine = run.engine;
+  return {{"fidelity", engine.fidelity},
+          {"approximate", engine.fidelity != "message"},
+          {"folded", engine.folded},
+          {"method", engine.method},
+          {"ranks", engine.ranks},
+          {"classes", engine.classes},
+          {"messages", engine.messages},
+          {"represented_messages", engine.represented_messages},
+          {"wall_s", engine.wall_s},
+          {"peak_rss_bytes", engine.peak_rss_bytes}};
+}
+
+// Readers. What they read was written above, or by an earlier version of it.
+
+double number(JsonReader json) {
+  return json.as_quantity(Unit::ratio, std::numeric_limits<double>::lowest(),
+                          std::numeric_limits<double>::max());
+}
+
+uint64_t whole(JsonReader json) { return static_cast<uint64_t>(json.as_integer(0, INT64_MAX)); }
+
+Breakdown read_breakdown(JsonReader json) {
+  return {number(json.at("compute")), number(json.at("exposed_communication")),
+          number(json.at("bubble")), number(json.at("optimizer")), number(json.at("other"))};
+}
+
+CollectiveResult read_collective(JsonReader json) {
+  return {json.at("op").as_string(),
+          json.at("what").as_string(),
+          json.at("group").as_string(),
+          json.at("algorithm").as_string(),
+          static_cast<Rank>(whole(json.at("ranks"))),
+          whole(json.at("size_bytes")),
+          whole(json.at("sent_bytes_per_rank")),
+          whole(json.at("count")),
+          number(json.at("time_s")),
+          number(json.at("bound_s")),
+          number(json.at("algbw_bytes_per_s")),
+          number(json.at("busbw_bytes_per_s"))};
+}
+
+LinkResult read_link(JsonReader json) {
+  return {json.at("level").as_string(), static_cast<Link>(whole(json.at("links"))),
+          number(json.at("capacity_bytes_per_s")), whole(json.at("busiest_bytes")),
+          number(json.at("utilisation"))};
+}
+
+EngineResult read_engine(JsonReader json) {
+  return {json.at("fidelity").as_string(),
+          json.at("folded").as_bool(),
+          json.at("method").as_string(),
+          static_cast<Rank>(whole(json.at("ranks"))),
+          static_cast<uint32_t>(whole(json.at("classes"))),
+          whole(json.at("messages")),
+          whole(json.at("represented_messages")),
+          number(json.at("wall_s")),
+          whole(json.at("peak_rss_bytes"))};
+}
+
+}  // namespace
+
+Json to_json(const RunResult& run) {
+  Json assumptions = Json::array();
+  for (const Assumption& of : run.assumptions)
+    assumptions.push_back({{"what", of.what}, {"value", of.value}, {"source", of.source}});
+  const bool fits = run.fits;
+  const double tokens = fits ? run.tokens_per_s() : 0;
+  return {
+      {"system", run.system},
+      {"chips", run.chips},
+      {"tokens_per_step", run.tokens_per_step},
+      {"step_time_s", figure(run, run.step_time)},
+      {"breakdown_s", fits ? breakdown_json(run.breakdown) : Json(nullptr)},
+      {"communication_s", figure(run, run.communication)},
+      {"overlapped_communication_s", figure(run, run.overlapped)},
+      {"communication_overhead", figure(run, fits ? run.communication_overhead() : 0)},
+      {"tokens_per_s", figure(run, tokens)},
+      {"tokens_per_s_per_chip", figure(run, tokens / run.chips)},
+      {"model_tflops_per_s_per_chip",
+       figure(run, fits ? run.model_flops_per_chip / run.step_time / 1e12 : 0)},
+      {"mfu", figure(run, fits ? run.mfu() : 0)},
+      {"hfu", figure(run, fits ? run.hfu() : 0)},
+      {"compute_bound_s", run.compute_bound},
+      {"model_flops_per_chip", run.model_flops_per_chip},
+      {"hardware_flops_per_chip", run.hardware_flops_per_chip},
+      {"peak_flops_per_s", run.peak_flops},
+      {"memory", memory_json(run)},
+      {"cost", cost_json(run)},
+      {"energy",
+       {{"watts", run.watts},
+        {"kwh_per_million_tokens", figure(run, fits ? run.kwh_per_million_tokens() : 0)}}},
+      {"collectives", collectives_json(run)},
+      {"links", links_json(run)},
+      {"engine", engine_json(run)},
+      {"assumptions", assumptions},
+  };
+}
+
+RunResult read_run(JsonReader json) {
+  RunResult run;
+  run.system = json.at("system").as_string();
+  run.chips = static_cast<Rank>(whole(json.at("chips")));
+  run.tokens_per_step = whole(json.at("tokens_per_step"));
+  JsonReader memory = json.at("memory");
+  run.fits = memory.at("fits").as_bool();
+  run.memory_capacity = whole(memory.at("capacity_bytes"));
+  for (auto& [name, bytes] : memory.at("parts").members())
+    run.memory_parts.push_back({name, whole(bytes)});
+  if (run.fits) {
+    run.peak_bytes = whole(memory.at("peak_bytes"));
+    run.step_time = number(json.at("step_time_s"));
+    run.breakdown = read_breakdown(json.at("breakdown_s"));
+    run.communication = number(json.at("communication_s"));
+    run.overlapped = number(json.at("overlapped_communication_s"));
+  }
+  run.compute_bound = number(json.at("compute_bound_s"));
+  run.model_flops_per_chip = number(json.at("model_flops_per_chip"));
+  run.hardware_flops_per_chip = number(json.at("hardware_flops_per_chip"));
+  run.peak_flops = number(json.at("peak_flops_per_s"));
+  JsonReader cost = json.at("cost");
+  const std::vector<JsonReader> range = cost.at("usd_per_hour_range").items();
+  if (range.size() != 2) cost.fail("\"usd_per_hour_range\" must be [lowest, highest]");
+  run.price = {cost.at("purchase").as_string(), number(cost.at("usd_per_hour")), number(range[0]),
+               number(range[1])};
+  run.watts = number(json.at("energy").at("watts"));
+  for (const JsonReader& of : json.at("collectives").items())
+    run.collectives.push_back(read_collective(of));
+  for (const JsonReader& link : json.at("links").items()) run.links.push_back(read_link(link));
+  run.engine = read_engine(json.at("engine"));
+  for (JsonReader of : json.at("assumptions").items())
+    run.assumptions.push_back({of.at("what").as_string(), of.at("value").as_string(),
+                               of.at("source").as_string()});
+  return run;
+}
+
+Json to_json(const ScenarioResult& result) {
+  Json runs = Json::array();
+  for (const RunResult& run : result.runs) runs.push_back(to_json(run));
+  // Ratios of each compared system to the scenario's own: above 1 is more.
+  Json comparison = Json::array();
+  const RunResult& own = result.runs.front();
+  for (size_t i = 1; i < result.runs.size(); ++i) {
+    const RunResult& other = result.runs[i];
+    const bool both = own.fits && other.fits;
+    const auto ratio = [&](double value) { return both ? Json(value) : Json(nullptr); };
+    comparison.push_back(
+        {{"system", other.system},
+         {"chips_ratio", static_cast<double>(other.chips) / own.chips},
+         {"tokens_per_s_ratio", ratio(both ? other.tokens_per_s() / own.tokens_per_s() : 0)},
+         {"usd_per_million_tokens_ratio",
+          ratio(both ? other.usd_per_million_tokens(other.price.usd_per_hour) /
+                           own.usd_per_million_tokens(own.price.usd_per_hour)
+                     : 0)},
+         {"kwh_per_million_tokens_ratio",
+          ratio(both ? other.kwh_per_million_tokens() / own.kwh_per_million_tokens() : 0)}});
+  }
+  return {{"format", format},
+          {"scenario", result.name},
+          {"title", result.title},
+          {"version", result.version},
+          {"compare_at", result.compare_at},
+          {"runs", runs},
+          {"comparison", comparison}};
+}
+
+ScenarioResult read_result(const Document& document) {
+  JsonReader json(document);
+  json.at("format").as_one_of({format});
+  ScenarioResult result;
+  result.name = json.at("scenario").as_string();
+  result.title = json.at("title").as_string();
+  result.version = json.at("version").as_string();
+  result.compare_at = json.at("compare_at").as_string();
+  JsonReader runs = json.at("runs");
+  for (const JsonReader& run : runs.items()) result.runs.push_back(read_run(run));
+  if (result.runs.empty()) runs.fail("is empty; a result has at least one run");
+  return result;
+}
+
+}  // namespace trnsim

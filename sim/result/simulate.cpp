@@ -1,0 +1,150 @@
+#include "result/simulate.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "engine/analytic_medium.h"
+#include "engine/simgrid_medium.h"
+#include "plan/bounds.h"
+#include "plan/cost.h"
+#include "plan/training_step.h"
+#include "result/metrics.h"
+#include "result/worker.h"
+
+namespace trnsim {
+namespace {
+
+// What is played, and how its ranks were put together.
+struct Prepared {
+  Graph graph;
+  std::string method;
+};
+
+bool only_one_slow_chip(const Job& job) {
+  return job.faults.size() == 1 && job.faults.front().chip.has_value();
+}
+
+// In an ordered plan of ranks that are all alike one slow chip costs what all being slow would
+// (docs/model.md); a tax on compute would tie it to when exactly messages pass.
+bool whole_class_is_exact(const Job& job, const Plan& healthy, const Network& network,
+                          const Folding& folding) {
+  return only_one_slow_chip(job) && job.system.chip.collective_tax == 0 &&
+         folding.rank_colours == 1 && ordered(healthy, network);
+}
+
+Prepared prepare(const Job& job, const Network& network, Plan& plan) {
+  if (!job.engine.fold)
+    return {make_graph(plan, network, identity(plan, network)), "every rank and link by itself"};
+  if (only_one_slow_chip(job)) {
+    const std::map<Rank, double> speed = std::exchange(plan.speed, {});
+    const Folding healthy = refine(plan, network);
+    if (whole_class_is_exact(job, plan, network, healthy)) {
+      Prepared made{make_graph(plan, network, healthy),
+                    "exact: ordered plan, the slow chip's class as slow as it"};
+      made.graph.ranks.front().speed = job.faults.front().factor;
+      return made;
+    }
+    plan.speed = speed;
+  }
+  return {make_graph(plan, network, refine(plan, network)),
+          "exact: colour refinement of ranks and links"};
+}
+
+void add_assumptions(const Job& job, RunResult& run) {
+  for (const Number& number : job.system.numbers) {
+    if (!number.assumed()) continue;
+    const std::string value = format_quantity(number.value, number.unit) + " (" +
+                              format_quantity(number.low, number.unit) + " to " +
+                              format_quantity(number.high, number.unit) + ')';
+    run.assumptions.push_back({number.place, value, number.source});
+  }
+}
+
+// What is known of a run without simulating it.
+RunResult describe(const Job& job) {
+  RunResult run;
+  run.system = job.system.name;
+  run.chips = job.system.chips();
+  run.tokens_per_step = job.training.tokens_per_step();
+  run.memory_parts = memory_parts(job.model, job.training, job.layout);
+  run.memory_capacity = static_cast<Bytes>(job.system.chip.hbm_capacity.value);
+  run.fits = total(run.memory_parts) <= run.memory_capacity;
+  run.compute_bound = compute_bound(job);
+  run.peak_flops = job.system.chip.peak.at(job.training.precision);
+  run.model_flops_per_chip =
+      job.model.model_flops_per_token(job.training.sequence_length) *
+      static_cast<double>(run.tokens_per_step) / run.chips;
+  run.hardware_flops_per_chip =
+      run.model_flops_per_chip +
+      recomputed_flops(job.model, job.training) * static_cast<double>(job.microbatches());
+  const Power& power = job.system.power;
+  run.watts = run.chips * (power.chip + power.host) * power.pue;
+  const Number& price = job.system.prices.at(job.purchase);
+  run.price = {job.purchase, run.chips * price.value, run.chips * price.low,
+               run.chips * price.high};
+  run.engine.fidelity = to_string(job.engine.fidelity);
+  run.engine.folded = job.engine.fold;
+  run.engine.ranks = run.chips;
+  add_assumptions(job, run);
+  return run;
+}
+
+// Parameters, gradients and optimizer states: what is there before the step begins.
+Bytes resident_bytes(const RunResult& run) {
+  Bytes sum = 0;
+  for (const MemoryPart& part : run.memory_parts)
+    if (part.name == "parameters" || part.name == "gradients" || part.name == "optimizer states")
+      sum += part.bytes;
+  return sum;
+}
+
+}  // namespace
+
+RunResult simulate(const Job& job, const MakeSinks& make_sinks) {
+  const auto start = std::chrono::steady_clock::now();
+  RunResult run = describe(job);
+  if (!run.fits) return run;
+  const Network network = network_of(job);
+  Plan plan = training_step(job);
+  const Prepared prepared = prepare(job, network, plan);
+  const double tax = job.system.chip.collective_tax;
+  const std::unique_ptr<Medium> medium = job.engine.fidelity == Fidelity::analytic
+                                             ? make_analytic_medium(prepared.graph)
+                                             : make_simgrid_medium(prepared.graph, tax > 0);
+  Metrics metrics(prepared.graph, resident_bytes(run));
+  std::vector<Sink*> sinks{&metrics};
+  std::vector<std::unique_ptr<Sink>> more;
+  if (make_sinks) more = make_sinks(prepared.graph, network);
+  for (const auto& sink : more) sinks.push_back(sink.get());
+  const Seconds step = execute(prepared.graph, *medium, job.engine.fidelity, {tax}, sinks);
+  metrics.write(step, network, job.system, run);
+  run.engine.method = prepared.method;
+  run.engine.classes = static_cast<uint32_t>(prepared.graph.ranks.size());
+  run.engine.wall_s =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  run.engine.peak_rss_bytes = static_cast<Bytes>(usage.ru_maxrss) * 1024;
+  return run;
+}
+
+std::vector<RunResult> simulate_all(const std::vector<Job>& jobs, const MakeSinks& make_sinks) {
+  std::vector<std::function<std::string()>> tasks;
+  for (const Job& job : jobs) {
+    const bool first = tasks.empty();
+    tasks.emplace_back([&job, &make_sinks, first] {
+      return to_json(simulate(job, first ? make_sinks : MakeSinks{})).dump();
+    });
+  }
+  std::vector<RunResult> results;
+  for (const std::string& text : run_in_workers(tasks)) {
+    const Document document = Document::parse(text, "result of a worker", "", {});
+    results.push_back(read_run(JsonReader(document)));
+  }
+  return results;
+}
+
+}  // namespace trnsim

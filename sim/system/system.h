@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/json_reader.h"
+#include "base/units.h"
+
+namespace trnsim {
+
+/// A chip's number in the cluster: unit * chips of a unit + position. Ranks are chips.
+using Rank = uint32_t;
+
+/// One accelerator chip. Peaks are dense.
+struct Chip {
+  std::string name;
+  std::map<std::string, Number> peak;  // FLOP/s by precision: "bf16", "fp8", "fp4"
+  Number hbm_capacity;                 // bytes that a job can use
+  Number hbm_bandwidth;                // bytes/s
+  Number gemm_efficiency;              // reached part of the peak in a large matrix product
+  Number attention_efficiency;         // the same in a fused attention kernel
+  Number hbm_efficiency;               // reached part of hbm_bandwidth
+  Number op_overhead;                  // seconds that the chip idles between two operations
+  Number collective_tax;    // part of compute that is lost while a collective is in progress
+  Number reduction_rate;    // bytes/s that a collective can sum, beside moving them
+  Number reduction_chunk;   // bytes: what is left to sum when the last byte has arrived
+};
+
+/// One dimension of a scale-up fabric. Chips of which all other coordinates are equal are joined
+/// along it; a message between any two chips of a unit takes the dimensions in their order, and a
+/// chip on the way forwards through its own ports.
+struct FabricDimension {
+  enum class Kind {
+    switched,  // every chip has a port to a switch that any of them reaches in one hop
+    ring,      // each chip has a link to the next and one to the previous: one axis of a torus
+    mesh,      // each chip has a link to each other one
+  };
+  std::string name;
+  Kind kind = Kind::switched;
+  Rank size = 1;
+  int links = 1;          // parallel links that one hop is spread over
+  Number bandwidth;       // bytes/s of one link, each direction
+  Number efficiency;      // part of it that payload reaches
+  Number latency;         // seconds of one hop along this dimension
+
+  BytesPerSecond port() const { return links * bandwidth.value * efficiency.value; }
+};
+
+/// A layer of switches in the scale-out network. Traffic is spread over all its uplinks.
+struct ClosLayer {
+  std::string name;
+  Rank units = 1;           // units below one group of its switches
+  Number oversubscription;  // bandwidth of the ports below : that of the uplinks
+};
+
+/// The network between units: NICs, then layers of switches from the lowest to the highest; the
+/// highest joins everything.
+struct ScaleOut {
+  std::string name;
+  Rank chips_per_nic = 1;
+  Number bandwidth;   // bytes/s of a NIC, each direction
+  Number efficiency;  // part of it that payload reaches
+  Number latency;     // seconds from chip to chip below one switch
+  Number hop_latency; // seconds that each further layer of switches adds
+  std::vector<ClosLayer> layers;
+};
+
+struct Power {
+  Number chip;     // watts of a busy chip
+  Number host;     // watts a chip: its share of host, NIC and fans
+  Number pue;      // facility power : IT power
+};
+
+/// What a simulation runs on: `units` equal scale-up domains of equal chips on one network.
+struct System {
+  std::string name;
+  std::string file;
+  Rank units = 1;
+  Chip chip;
+  std::string scale_up_name;
+  std::vector<FabricDimension> scale_up;
+  ScaleOut scale_out;
+  std::map<std::string, Number> prices;  // USD a chip-hour by kind of purchase
+  Power power;
+  std::vector<Number> numbers;  // every sourced number above, as read
+
+  Rank chips_per_unit() const;
+  Rank chips() const { return units * chips_per_unit(); }
+};
+
+/// Reads a "trnsim.chip.v1" object. Throws InputError.
+Chip read_chip(JsonReader json);
+/// Reads a "trnsim.system.v1" object (with the scenario's `units`). Throws InputError.
+System read_system(JsonReader json);
+
+}  // namespace trnsim

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "workload/workload.h"
+
+namespace trnsim {
+
+/// One thing that takes memory on a chip.
+struct MemoryPart {
+  std::string name;
+  Bytes bytes = 0;
+};
+
+/// What a chip holds at the fullest moment of a step, part by part (bytes, rounded up).
+///
+/// Parameters bf16; AdamW holds an fp32 copy and two fp32 moments (12 bytes a parameter, as in ZeRO,
+/// arXiv:1910.02054), SGD an fp32 copy and one. Activations follow "Reducing Activation
+/// Recomputation" (arXiv:2205.05198) for a layer with fused attention and without dropout.
+std::vector<MemoryPart> memory_parts(const Architecture& model, const Training& training,
+                                     const Layout& layout);
+
+/// Bytes of activations that one layer keeps for its backward pass, for one microbatch.
+Bytes layer_activation_bytes(const Architecture& model, const Training& training);
+/// Bytes of the logits and their gradient, for one microbatch.
+Bytes logits_bytes(const Architecture& model, const Training& training);
+
+/// The sum of the parts.
+Bytes total(const std::vector<MemoryPart>& parts);
+
+}  // namespace trnsim
