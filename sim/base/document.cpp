@@ -104,6 +104,7 @@ struct Document::Loader {
 
   const Origin& origin(const std::string& path) const { return document.origin_of(path); }
 
+  // Sets one value; makes the objects on the way to it.
   void apply(const Override& change) {
     const std::string where = "--set " + change.path;
     json value = json::parse(change.value, nullptr, /*allow_exceptions=*/false);
@@ -127,10 +128,17 @@ struct Document::Loader {
     }
     *place = value;
     document.origins_.push_back({change.path, "--set", change.path, true});
+    std::vector<std::string> including;
+    if (!names_file(change)) resolve(*place, change.path, fs::path(), including);
+  }
+
+  // Whether it changes which file is included, which must be known before includes are resolved.
+  static bool names_file(const Override& change) {
+    return change.path == "file" || change.path.ends_with(".file");
   }
 
   // Replaces each object that names a file by that file's object with the other keys laid over it.
-  // `folders` maps each origin's file to the folder that its includes are relative to.
+  // `folder` is what the names are relative to, `including` the files that are being read.
   void resolve(json& value, const std::string& path, const fs::path& folder,
                std::vector<std::string>& including) {
     if (value.is_array()) {
@@ -187,10 +195,6 @@ struct Document::Loader {
       document.origins_.push_back({here, stated.file, inner_of(stated, here), stated.user});
       resolve(member, here, folder, including);
       below[key] = std::move(member);
-      // What --set states inside this member stays the command line's.
-      for (const Origin& origin : before)
-        if (origin.file == "--set" && origin.path.rfind(here + '.', 0) == 0)
-          document.origins_.push_back(origin);
     }
   }
 
@@ -203,10 +207,9 @@ struct Document::Loader {
     // The longest prefix wins; of two alike the later one.
     const Origin* best = &origins.front();
     for (const Origin& origin : origins) {
-      const bool covers =
-          origin.path.empty() || path == origin.path ||
-          (path.size() > origin.path.size() && path.rfind(origin.path, 0) == 0 &&
-           path[origin.path.size()] == '.');
+      const bool covers = origin.path.empty() || path == origin.path ||
+                          (path.size() > origin.path.size() && path.rfind(origin.path, 0) == 0 &&
+                           path[origin.path.size()] == '.');
       if (covers && origin.path.size() >= best->path.size()) best = &origin;
     }
     return *best;
@@ -220,10 +223,12 @@ Document Document::parse(std::string_view text, const std::string& name, const f
   if (!document.root_.is_object()) throw InputError(name + ": must hold one JSON object");
   document.origins_.push_back({"", name, "", true});
   Loader loader{document};
-  for (const Override& change : overrides) loader.apply(change);
+  for (const Override& change : overrides)
+    if (Loader::names_file(change)) loader.apply(change);
   std::vector<std::string> including{name};
-  // The root may itself be an overlay of another file.
   loader.resolve(document.root_, "", folder, including);
+  for (const Override& change : overrides)
+    if (!Loader::names_file(change)) loader.apply(change);
   return document;
 }
 

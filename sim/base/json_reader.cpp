@@ -95,8 +95,8 @@ bool JsonReader::as_bool() const {
 }
 
 int64_t JsonReader::as_integer(int64_t low, int64_t high) const {
-  const auto range = " must be a whole number from " + std::to_string(low) + " to " +
-                     std::to_string(high);
+  const auto range =
+      " must be a whole number from " + std::to_string(low) + " to " + std::to_string(high);
   if (!json_->is_number_integer()) fail(shown() + range);
   if (json_->is_number_unsigned() &&
       json_->get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))

@@ -25,7 +25,8 @@ struct Override {
 /// Splits "path=value". Throws InputError if there is no '=' or no path.
 Override parse_override(std::string_view text);
 
-/// A number with where it comes from: `{"value": "128 GB/s", "source": "...", "range": [..., ...]}`.
+/// A number with where it comes from: `{"value": "128 GB/s", "source": "...", "range": [...,
+/// ...]}`.
 struct Number {
   double value = 0;  // SI
   double low = 0;    // range; low = high = value where it is published
@@ -56,7 +57,8 @@ class Document {
 
   /// "file: inner.path" of a place in the resolved document: which file states it, and where.
   std::string place(const std::string& path) const;
-  /// The path inside the file that states it: "scale_up.efficiency" for "system.scale_up.efficiency".
+  /// The path inside the file that states it: "scale_up.efficiency" for
+  /// "system.scale_up.efficiency".
   std::string inner_path(const std::string& path) const;
   /// Whether the file that states this place is the document itself or --set, not an include.
   bool stated_by_user(const std::string& path) const;

@@ -34,12 +34,24 @@ constexpr auto byte_suffixes = std::to_array<Suffix>({{"B", 1},
                                                       {"MiB", mi, false},
                                                       {"GiB", gi, false},
                                                       {"TiB", ti, false}});
-constexpr auto rate_suffixes = std::to_array<Suffix>(
-    {{"B/s", 1},           {"kB/s", 1e3},           {"MB/s", 1e6},           {"GB/s", 1e9},
-     {"TB/s", 1e12},       {"KiB/s", ki, false},    {"MiB/s", mi, false},    {"GiB/s", gi, false},
-     {"TiB/s", ti, false}, {"Mbps", 125e3, false},  {"Gbps", 125e6, false},  {"Tbps", 125e9, false},
-     {"bps", 0.125, false},{"kbps", 125, false},    {"b/s", 0.125, false},   {"Mb/s", 125e3, false},
-     {"Gb/s", 125e6, false},{"Tb/s", 125e9, false}});
+constexpr auto rate_suffixes = std::to_array<Suffix>({{"B/s", 1},
+                                                      {"kB/s", 1e3},
+                                                      {"MB/s", 1e6},
+                                                      {"GB/s", 1e9},
+                                                      {"TB/s", 1e12},
+                                                      {"KiB/s", ki, false},
+                                                      {"MiB/s", mi, false},
+                                                      {"GiB/s", gi, false},
+                                                      {"TiB/s", ti, false},
+                                                      {"Mbps", 125e3, false},
+                                                      {"Gbps", 125e6, false},
+                                                      {"Tbps", 125e9, false},
+                                                      {"bps", 0.125, false},
+                                                      {"kbps", 125, false},
+                                                      {"b/s", 0.125, false},
+                                                      {"Mb/s", 125e3, false},
+                                                      {"Gb/s", 125e6, false},
+                                                      {"Tb/s", 125e9, false}});
 constexpr auto time_suffixes = std::to_array<Suffix>({{"ns", 1e-9},
                                                       {"us", 1e-6},
                                                       {"\u00b5s", 1e-6, false},
@@ -123,8 +135,8 @@ double parse_quantity(std::string_view text, Unit unit) {
       std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), number);
   if (error == std::errc::result_out_of_range) refuse(text, "is out of range");
   if (error != std::errc())
-    refuse(text, "is no number with a unit; write for example \"" + std::string(example_of(unit)) +
-                     '"');
+    refuse(text,
+           "is no number with a unit; write for example \"" + std::string(example_of(unit)) + '"');
   const std::string_view name =
       without_spaces(trimmed.substr(static_cast<size_t>(end - trimmed.data())));
   if (!std::isfinite(number)) refuse(text, "is no finite number");

@@ -14,10 +14,9 @@ struct Options {
 // Reads a file as what its "format" says it is, and returns what that is called.
 std::string check_file(const std::string& path) {
   const Document document = Document::load(path, {});
-  const std::string format =
-      JsonReader(document).at("format").as_one_of(
-          {"trnsim.scenario.v1", "trnsim.system.v1", "trnsim.chip.v1", "trnsim.workload.v1",
-           "trnsim.recipe.v1", "trnsim.result.v1"});
+  const std::string format = JsonReader(document).at("format").as_one_of(
+      {"trnsim.scenario.v1", "trnsim.system.v1", "trnsim.chip.v1", "trnsim.workload.v1",
+       "trnsim.recipe.v1", "trnsim.result.v1"});
   const JsonReader json(document);
   if (format == "trnsim.scenario.v1") {
     load_scenario(path, {});
@@ -61,8 +60,8 @@ int check(const Options& options) {
 
 void add_check(CLI::App& app, Work& work) {
   auto options = std::make_shared<Options>();
-  CLI::App* verb =
-      app.add_subcommand("check", "Say whether files are right, and if not, where, without running");
+  CLI::App* verb = app.add_subcommand(
+      "check", "Say whether files are right, and if not, where, without running");
   verb->add_option("files", options->files,
                    "Scenarios, systems, chips, workloads, recipes and results")
       ->required();

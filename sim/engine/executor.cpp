@@ -18,7 +18,17 @@ struct StepState {
   Seconds begin = 0;
 };
 
+// What a chip computes. Its rate changes while it runs, so an end that was foreseen may be void.
+struct Computation {
+  bool running = false;
+  Position position = 0;
+  Seconds left = 0;       // at full speed
+  Seconds since = 0;      // when `left` was true
+  uint64_t foreseen = 0;  // number of the event that ends it; earlier ones are void
+};
+
 struct RankState {
+  Computation computation;
   std::deque<StepState> steps;  // from the program's first that is not done
   Position first = 0;           // position of steps.front()
   uint32_t active_exchanges = 0;
@@ -124,12 +134,41 @@ class Executor {
     const Span span{rank, position, &step, state.begin, state.begin, state.blocker};
     for (Sink* sink : sinks_) sink->begun(span);
     if (const auto* compute = std::get_if<Compute>(&step.work)) {
-      medium_.compute(rank, compute->seconds / graph_.ranks[rank].speed,
-                      {Event::Kind::computed, rank, position});
+      Computation& computation = ranks_[rank].computation;
+      computation = {true, position, compute->seconds / graph_.ranks[rank].speed, medium_.now(),
+                     computation.foreseen};
+      foresee_end(rank);
       return;
     }
-    if (tax_ > 0 && ranks_[rank].active_exchanges++ == 0) medium_.set_speed(rank, 1 - tax_);
+    settle(rank);
+    ++ranks_[rank].active_exchanges;
+    if (tax_ > 0) foresee_end(rank);
     begin_hop(rank, position);
+  }
+
+  // A chip's rate of compute, as a part of its full speed: collectives take what the tax says.
+  double rate(const RankState& rank) const { return rank.active_exchanges > 0 ? 1 - tax_ : 1; }
+
+  // Brings what is left of a computation up to now; to be done before the rate changes.
+  void settle(uint32_t rank) {
+    RankState& state = ranks_[rank];
+    Computation& computation = state.computation;
+    computation.left -= (medium_.now() - computation.since) * rate(state);
+    computation.since = medium_.now();
+  }
+
+  void foresee_end(uint32_t rank) {
+    Computation& computation = ranks_[rank].computation;
+    if (!computation.running) return;
+    const Seconds left = std::max(0.0, computation.left) / rate(ranks_[rank]);
+    medium_.after(left, {Event::Kind::computed, rank, ++computation.foreseen});
+  }
+
+  void end_computation(uint32_t rank, uint64_t number) {
+    Computation& computation = ranks_[rank].computation;
+    if (number != computation.foreseen) return;
+    computation.running = false;
+    end(rank, computation.position);
   }
 
   void begin_hop(uint32_t rank, Position position) {
@@ -213,8 +252,7 @@ class Executor {
     StepState& state = ranks_[rank].at(position);
     if (--state.outstanding > 0) return;
     const auto& exchange = std::get<Exchange>(program_of(rank).step(position).work);
-    const Seconds reduction =
-        exchange.reduction * static_cast<double>(hops_at_once(exchange));
+    const Seconds reduction = exchange.reduction * static_cast<double>(hops_at_once(exchange));
     if (reduction > 0)
       medium_.after(reduction, {Event::Kind::reduced, rank, position});
     else
@@ -229,7 +267,9 @@ class Executor {
       begin_hop(rank, position);
       return;
     }
-    if (tax_ > 0 && --ranks_[rank].active_exchanges == 0) medium_.set_speed(rank, 1);
+    settle(rank);
+    --ranks_[rank].active_exchanges;
+    if (tax_ > 0) foresee_end(rank);
     end(rank, position);
   }
 
@@ -248,8 +288,7 @@ class Executor {
       waiting.blocker = step.stream;
       if (--waiting.waits_for == 0) ready_.emplace_back(rank, later);
     }
-    while (!rank_state.steps.empty() &&
-           rank_state.steps.front().stage == StepState::Stage::done) {
+    while (!rank_state.steps.empty() && rank_state.steps.front().stage == StepState::Stage::done) {
       rank_state.steps.pop_front();
       ++rank_state.first;
     }
@@ -271,7 +310,7 @@ class Executor {
   void handle(const Event& event) {
     switch (event.kind) {
       case Event::Kind::computed:
-        end(event.index, event.detail);
+        end_computation(event.index, event.detail);
         return;
       case Event::Kind::latency_passed:
         put_on_wire(event.index);

@@ -81,8 +81,8 @@ void time_alone(Graph& graph) {
   for (MessageClass& message : graph.messages)
     for (const auto& [link, times] : message.crossings)
       message.seconds_per_byte =
-          std::max(message.seconds_per_byte, static_cast<double>(load[{message.pattern, link}]) /
-                                                 graph.links[link].capacity);
+          std::max(message.seconds_per_byte,
+                   static_cast<double>(load[{message.pattern, link}]) / graph.links[link].capacity);
 }
 
 }  // namespace

@@ -26,7 +26,8 @@ struct LinkClass {
 };
 
 /// The messages that a rank of one class sends, in one pattern, to ranks of one class over links of
-/// the same classes. Numbered once for a pattern; every step that uses the pattern sends one of each.
+/// the same classes. Numbered once for a pattern; every step that uses the pattern sends one of
+/// each.
 struct MessageClass {
   uint32_t from = 0;  // rank class
   uint32_t to = 0;

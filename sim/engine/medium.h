@@ -17,8 +17,8 @@ struct Event {
   uint64_t detail = 0;  // the executor's own
 };
 
-/// Simulated time, and what passes in it: delays, messages that share links, and compute that
-/// collectives slow. Ends are told to the handler given to run(), in order of time.
+/// Simulated time, and what passes in it: delays, and messages that share links. Ends are told to
+/// the handler given to run(), in order of time.
 class Medium {
  public:
   virtual ~Medium() = default;
@@ -28,10 +28,6 @@ class Medium {
   virtual void after(Seconds seconds, const Event& event) = 0;
   /// Sends one message of a class (bytes above 0, no latency) and tells `event` at its end.
   virtual void send(uint32_t message_class, Bytes bytes, const Event& event) = 0;
-  /// Computes for `seconds` at full speed on the chip of a rank class; one at a time.
-  virtual void compute(uint32_t rank_class, Seconds seconds, const Event& event) = 0;
-  /// From now on the chip computes at `speed` times full speed.
-  virtual void set_speed(uint32_t rank_class, double speed) = 0;
   /// Runs until nothing is left. What the handler throws comes out of here.
   virtual void run(const std::function<void(const Event&)>& handler) = 0;
 };

@@ -1,35 +1,29 @@
 #include "engine/simgrid_medium.h"
 
-#include <simgrid/kernel/Timer.hpp>
-#include <simgrid/s4u.hpp>
 #include <simgrid/version.h>
-#include <xbt/config.hpp>
 #include <xbt/log.h>
 
 #include <exception>
 #include <numeric>
 #include <optional>
+#include <simgrid/kernel/Timer.hpp>
+#include <simgrid/s4u.hpp>
 #include <stdexcept>
 #include <string>
+#include <xbt/config.hpp>
 
 namespace trnsim {
 namespace {
 
 namespace s4u = simgrid::s4u;
 
-// Compute flows through an engine of one unit a picosecond, so that SimGrid's whole bytes and
-// absolute precision (1e-5 units a second) do not show.
-constexpr double engine_units_per_second = 1e12;
-
 class SimgridMedium final : public Medium {
  public:
-  SimgridMedium(const Graph& graph, bool slowed_compute);
+  explicit SimgridMedium(const Graph& graph);
 
   Seconds now() const override { return s4u::Engine::get_clock(); }
   void after(Seconds seconds, const Event& event) override;
   void send(uint32_t message_class, Bytes bytes, const Event& event) override;
-  void compute(uint32_t rank_class, Seconds seconds, const Event& event) override;
-  void set_speed(uint32_t rank_class, double speed) override;
   void run(const std::function<void(const Event&)>& handler) override;
 
  private:
@@ -45,19 +39,15 @@ class SimgridMedium final : public Medium {
   void make_links();
   Path make_path(const std::string& name, const std::vector<const s4u::Link*>& links);
   void make_paths();
-  void start(const Path& path, Bytes bytes, const Event& event);
   void tell(const Event& event);
   void ended(const s4u::Activity& activity);
 
   const Graph& graph_;
-  bool slowed_compute_;
   std::unique_ptr<s4u::Engine> engine_;
   s4u::NetZone* root_ = nullptr;
   std::vector<const s4u::Link*> links_;
   std::vector<uint64_t> common_weight_;  // by which a link's capacity and weights are divided
   std::vector<Path> paths_;
-  std::vector<Path> engines_;
-  std::vector<s4u::Link*> engine_links_;
   std::vector<Flow> flows_;
   std::vector<size_t> free_flows_;
   std::vector<s4u::CommPtr> ended_;  // a comm must outlive its own completion callback
@@ -65,8 +55,7 @@ class SimgridMedium final : public Medium {
   std::exception_ptr failure_;
 };
 
-SimgridMedium::SimgridMedium(const Graph& graph, bool slowed_compute)
-    : graph_(graph), slowed_compute_(slowed_compute) {
+SimgridMedium::SimgridMedium(const Graph& graph) : graph_(graph) {
   xbt_log_control_set("xbt_cfg.thresh:warning");
   engine_ = std::make_unique<s4u::Engine>("trnsim");
   // SimGrid's defaults model TCP over Ethernet; these leave pure fair sharing.
@@ -117,25 +106,23 @@ void SimgridMedium::make_paths() {
       links.insert(links.end(), times / common_weight_[link], links_[link]);
     paths_.push_back(make_path("path " + std::to_string(i), links));
   }
-  if (!slowed_compute_) return;
-  for (size_t i = 0; i < graph_.ranks.size(); ++i) {
-    const std::string name = "engine " + std::to_string(i);
-    engine_links_.push_back(root_->create_link(name, engine_units_per_second)->seal());
-    engines_.push_back(make_path(name, {engine_links_.back()}));
-  }
 }
 
 void SimgridMedium::after(Seconds seconds, const Event& event) {
-  simgrid::kernel::timer::Timer::set(now() + seconds, [this, event] { tell(event); });
+  simgrid::kernel::timer::Timer::set(now() + seconds, [this, event] {
+    ended_.clear();  // no completion callback of theirs is running
+    tell(event);
+  });
 }
 
-void SimgridMedium::start(const Path& path, Bytes bytes, const Event& event) {
+void SimgridMedium::send(uint32_t message_class, Bytes bytes, const Event& event) {
   if (free_flows_.empty()) {
     free_flows_.push_back(flows_.size());
     flows_.emplace_back();
   }
   const size_t slot = free_flows_.back();
   free_flows_.pop_back();
+  const Path& path = paths_[message_class];
   s4u::CommPtr comm = s4u::Comm::sendto_init(path.from, path.to);
   comm->set_payload_size(bytes);
   comm->set_data(reinterpret_cast<void*>(slot));  // NOLINT(performance-no-int-to-ptr): an index
@@ -143,38 +130,19 @@ void SimgridMedium::start(const Path& path, Bytes bytes, const Event& event) {
   comm->start();
 }
 
-void SimgridMedium::send(uint32_t message_class, Bytes bytes, const Event& event) {
-  start(paths_[message_class], bytes, event);
-}
-
-void SimgridMedium::compute(uint32_t rank_class, Seconds seconds, const Event& event) {
-  const auto units = static_cast<Bytes>(seconds * engine_units_per_second + 0.5);
-  if (slowed_compute_ && units > 0)
-    start(engines_[rank_class], units, event);
-  else
-    after(seconds, event);
-}
-
-void SimgridMedium::set_speed(uint32_t rank_class, double speed) {
-  if (!slowed_compute_) return;
-  engine_links_[rank_class]->set_bandwidth(engine_units_per_second * speed);
-}
-
 void SimgridMedium::ended(const s4u::Activity& activity) {
   const auto slot = reinterpret_cast<size_t>(activity.get_data<void>());
   ended_.push_back(std::move(flows_[slot].comm));
   free_flows_.push_back(slot);
-  tell(flows_[slot].event);
+  const Event event = flows_[slot].event;  // the handler may use the slot again
+  tell(event);
 }
 
 void SimgridMedium::tell(const Event& event) {
   // An exception must not cross SimGrid's frames: keep the first, start nothing more.
   if (failure_ != nullptr) return;
-  // Not inside the callback of one of them, as none has ended since.
-  if (event.kind != Event::Kind::delivered && event.kind != Event::Kind::computed) ended_.clear();
   try {
-    const Event copy = event;  // the handler may reuse the slot
-    (*handler_)(copy);
+    (*handler_)(event);
   } catch (...) {
     failure_ = std::current_exception();
   }
@@ -189,8 +157,8 @@ void SimgridMedium::run(const std::function<void(const Event&)>& handler) {
 
 }  // namespace
 
-std::unique_ptr<Medium> make_simgrid_medium(const Graph& graph, bool slowed_compute) {
-  return std::make_unique<SimgridMedium>(graph, slowed_compute);
+std::unique_ptr<Medium> make_simgrid_medium(const Graph& graph) {
+  return std::make_unique<SimgridMedium>(graph);
 }
 
 std::string simgrid_version() {

@@ -8,10 +8,7 @@ namespace trnsim {
 
 /// The medium in which messages are SimGrid's flows: max-min fair shares of every link that they
 /// cross. Only one can be made in a process.
-///
-/// `slowed_compute`: whether compute is a flow through the chip's engine, which set_speed narrows;
-/// otherwise it is a timer.
-std::unique_ptr<Medium> make_simgrid_medium(const Graph& graph, bool slowed_compute);
+std::unique_ptr<Medium> make_simgrid_medium(const Graph& graph);
 
 /// "SimGrid 3.32.0"
 std::string simgrid_version();

@@ -7,10 +7,10 @@ namespace trnsim {
 Seconds collective_bound(const Collective& collective, const System& system) {
   BytesPerSecond ports = 0;  // of a chip, all dimensions together
   for (const FabricDimension& dimension : system.scale_up) {
-    const Rank count = dimension.size == 1                                ? 0
-                       : dimension.kind == FabricDimension::Kind::mesh    ? dimension.size - 1
-                       : dimension.kind == FabricDimension::Kind::ring    ? 2
-                                                                          : 1;
+    const Rank count = dimension.size == 1                             ? 0
+                       : dimension.kind == FabricDimension::Kind::mesh ? dimension.size - 1
+                       : dimension.kind == FabricDimension::Kind::ring ? 2
+                                                                       : 1;
     ports += count * dimension.port();
   }
   const double passes = collective.op == "all_reduce" ? 2 : 1;

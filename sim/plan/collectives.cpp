@@ -20,9 +20,9 @@ std::vector<Bytes> shards(const Group& group, Bytes bytes) {
 // One pass along one axis, in which every rank sends all shards of the axis but one.
 //
 // Ring, reduce-scatter: in hop h the rank at coordinate c sends shard c - 1 - h, the one that it
-// received in the hop before; the last to arrive is its own. Ring, all-gather: it sends shard c - h,
-// its own first. Direct, reduce-scatter: peer c + s gets shard c + s. Direct, all-gather: each peer
-// gets shard c.
+// received in the hop before; the last to arrive is its own. Ring, all-gather: it sends shard c -
+// h, its own first. Direct, reduce-scatter: peer c + s gets shard c + s. Direct, all-gather: each
+// peer gets shard c.
 Exchange pass(const Group& group, size_t index, Bytes shard, bool reduces) {
   const GroupAxis& along = group.axes[index];
   const auto peers = along.axis.size - 1;
@@ -157,9 +157,14 @@ Collective collective_info(CollectiveOp op, const std::string& what, const Group
                            Bytes bytes) {
   const unsigned passes = op == CollectiveOp::all_reduce ? 2 : 1;
   const double ranks = group.size();
-  return {to_string(op),   what,  group.name,
-          describe(group), group.size(), bytes,
-          passes * sent_in_one_pass(group, bytes), passes * (ranks - 1) / ranks};
+  return {to_string(op),
+          what,
+          group.name,
+          describe(group),
+          group.size(),
+          bytes,
+          passes * sent_in_one_pass(group, bytes),
+          passes * (ranks - 1) / ranks};
 }
 
 std::string describe(const Group& group) {

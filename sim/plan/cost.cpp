@@ -96,8 +96,7 @@ Operations layer_forward(const Architecture& model, const Training& training) {
   return {
       norm("attention norm", shape),
       product("qkv", shape.tokens, shape.hidden, qkv),
-      elementwise("rotary embedding",
-                  2 * bf16 * shape.tokens * (shape.query + shape.key_value)),
+      elementwise("rotary embedding", 2 * bf16 * shape.tokens * (shape.query + shape.key_value)),
       attention(shape),
       product("attention output", shape.tokens, shape.query, shape.hidden),
       norm("mlp norm", shape),
@@ -111,9 +110,8 @@ Operations layer_backward(const Architecture& model, const Training& training) {
   const Operations forward = layer_forward(model, training);
   Operations backward;
   for (const Operation& op : forward) {
-    const bool again =
-        training.recompute == Recompute::full ||
-        (training.recompute == Recompute::selective && op.kind == Kind::attention);
+    const bool again = training.recompute == Recompute::full ||
+                       (training.recompute == Recompute::selective && op.kind == Kind::attention);
     if (!again) continue;
     Operation repeated = op;
     repeated.recomputation = true;
@@ -161,8 +159,8 @@ Seconds duration(const Operation& operation, const Chip& chip, const std::string
   const bool bf16_only = operation.kind == Kind::attention || operation.full_precision;
   const auto peak = chip.peak.find(bf16_only ? "bf16" : precision);
   if (peak == chip.peak.end()) throw std::logic_error("the chip has no peak for this precision");
-  const double efficiency = operation.kind == Kind::attention ? chip.attention_efficiency
-                                                              : chip.gemm_efficiency;
+  const double efficiency =
+      operation.kind == Kind::attention ? chip.attention_efficiency : chip.gemm_efficiency;
   const Seconds compute = operation.flops / (peak->second * efficiency);
   const Seconds memory = operation.bytes / (chip.hbm_bandwidth * chip.hbm_efficiency);
   return std::max(compute, memory) + chip.op_overhead;

@@ -53,7 +53,8 @@ bool Unrolled::unroll() {
 void Unrolled::forget_before(Position position) {
   // Moves what is kept, so wait until at least as much is dropped.
   if (position - begin_ < entries_.size() / 2 || position == begin_) return;
-  entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(position - begin_));
+  entries_.erase(entries_.begin(),
+                 entries_.begin() + static_cast<std::ptrdiff_t>(position - begin_));
   begin_ = position;
 }
 

@@ -135,9 +135,9 @@ struct Collective {
   std::string group;  // "data"
   std::string algorithm;
   Rank ranks = 1;
-  Bytes bytes = 0;            // nccl-tests' size: the whole buffer
-  Bytes sent_per_rank = 0;    // on the wire
-  double bus_factor = 1;      // busbw / algbw, as nccl-tests defines it
+  Bytes bytes = 0;          // nccl-tests' size: the whole buffer
+  Bytes sent_per_rank = 0;  // on the wire
+  double bus_factor = 1;    // busbw / algbw, as nccl-tests defines it
 };
 
 /// What all ranks do in one training step.

@@ -43,7 +43,8 @@ Fault read_fault(JsonReader json, const System& system) {
   JsonReader factor = json.at(what);
   fault.factor = factor.as_quantity(Unit::ratio);
   if (fault.factor < 1e-3 || fault.factor > 1e3)
-    factor.fail(factor.shown() + " must be from 0.001 to 1000 times the healthy one; a dead chip or "
+    factor.fail(factor.shown() +
+                " must be from 0.001 to 1000 times the healthy one; a dead chip or "
                 "link is another job, not a slower one");
   json.reject_unknown_keys();
   return fault;
@@ -90,8 +91,7 @@ Job compared_job(const Job& own, JsonReader json) {
   const bool counted = json.find("units").has_value();
   job.system = read_system(json);
   if (!counted)
-    job.system.units =
-        std::max<Rank>(1, own.system.chips() / job.system.chips_per_unit());
+    job.system.units = std::max<Rank>(1, own.system.chips() / job.system.chips_per_unit());
   job.layout.data = job.system.chips();
   return job;
 }
@@ -134,8 +134,7 @@ Scenario load_scenario(const std::filesystem::path& path, const std::vector<Over
   check_job(job, root, job.system.name);
 
   if (auto at = root.find("compare_at"))
-    if (at->as_string() != "chips")
-      at->fail(at->shown() + " must be \"chips\" in this version");
+    if (at->as_string() != "chips") at->fail(at->shown() + " must be \"chips\" in this version");
   std::vector<Job> compared;
   if (auto systems = root.find("compare_with")) {
     for (JsonReader system : systems->items()) {

@@ -30,9 +30,8 @@ ModelParts time_parts(const Job& job, uint64_t parameters_held, Plan& plan) {
   parts.layer = {"layer", timed(layer_forward(model, training)),
                  timed(layer_backward(model, training)), model.layer_parameters(),
                  layer_activation_bytes(model, training)};
-  parts.head = {"head", timed(head_forward(model, training)),
-                timed(head_backward(model, training)), model.head_parameters(),
-                logits_bytes(model, training)};
+  parts.head = {"head", timed(head_forward(model, training)), timed(head_backward(model, training)),
+                model.head_parameters(), logits_bytes(model, training)};
   parts.optimizer = timed(optimizer_step(parameters_held, training));
   return parts;
 }

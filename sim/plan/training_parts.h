@@ -40,8 +40,8 @@ struct ModelParts {
   }
 };
 
-/// Costs every operation of the job on its chip; names them in the plan. `parameters_held` are those
-/// that this rank's optimizer updates.
+/// Costs every operation of the job on its chip; names them in the plan. `parameters_held` are
+/// those that this rank's optimizer updates.
 ModelParts time_parts(const Job& job, uint64_t parameters_held, Plan& plan);
 
 /// A gradient bucket: complete after this operation of the backward pass of this part.

@@ -198,8 +198,7 @@ void StepWriter::write_reduce(size_t block, Position computed, Unrolled& program
 
 void StepWriter::write_bucket(const Bucket& bucket, Position complete, Unrolled& program) const {
   const Place at{bucket.part, true, static_cast<int32_t>(microbatches_ - 1)};
-  CollectiveSteps steps =
-      collective(CollectiveOp::all_reduce, "gradient bucket", bucket.bytes, at);
+  CollectiveSteps steps = collective(CollectiveOp::all_reduce, "gradient bucket", bucket.bytes, at);
   steps.label.bucket = bucket.number;
   program.publish(name_of(Name::What::reduced, blocks() - 1),
                   all_reduce(program, group_, bucket.bytes, steps, {complete}));

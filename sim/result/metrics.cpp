@@ -99,8 +99,8 @@ void Metrics::write(Seconds step_time, const Network& network, const System& sys
     run.peak_bytes = std::max(run.peak_bytes, static_cast<Bytes>(sums.peak_memory));
     for (size_t kind = 0; kind < kinds; ++kind)
       if (sums.collective_count[kind] > 0)
-        collective_time[kind] += share * sums.collective_time[kind] /
-                                 static_cast<double>(sums.collective_count[kind]);
+        collective_time[kind] +=
+            share * sums.collective_time[kind] / static_cast<double>(sums.collective_count[kind]);
   }
   for (size_t kind = 0; kind < kinds; ++kind) {
     const Collective& of = graph_.plan->collectives[kind];
@@ -108,15 +108,13 @@ void Metrics::write(Seconds step_time, const Network& network, const System& sys
     const double bandwidth = time > 0 ? static_cast<double>(of.bytes) / time : 0;
     run.collectives.push_back({of.op, of.what, of.group, of.algorithm, of.ranks, of.bytes,
                                of.sent_per_rank, ranks_.front().collective_count[kind], time,
-                               collective_bound(of, system), bandwidth,
-                               bandwidth * of.bus_factor});
+                               collective_bound(of, system), bandwidth, bandwidth * of.bus_factor});
   }
   std::vector<Bytes> carried(graph_.links.size());  // by one link of each class
   for (size_t m = 0; m < graph_.messages.size(); ++m) {
     for (const auto& [link, times] : graph_.messages[m].crossings)
       carried[link] += times * message_bytes_[m];
-    run.engine.represented_messages +=
-        message_hops_[m] * graph_.represented(graph_.messages[m]);
+    run.engine.represented_messages += message_hops_[m] * graph_.represented(graph_.messages[m]);
   }
   run.engine.messages = messages_;
   std::map<Link, LinkResult> levels;  // by the level's first link
@@ -124,8 +122,7 @@ void Metrics::write(Seconds step_time, const Network& network, const System& sys
     const LinkClass& link = graph_.links[i];
     const LinkLevel& level = network.level(link.representative);
     LinkResult& result = levels[level.first];
-    const double utilisation =
-        static_cast<double>(carried[i]) / (link.capacity * step_time);
+    const double utilisation = static_cast<double>(carried[i]) / (link.capacity * step_time);
     if (!result.level.empty() && utilisation <= result.utilisation) continue;
     result = {level.name, level.count, link.capacity, carried[i], utilisation};
   }

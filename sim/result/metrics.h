@@ -17,8 +17,7 @@ class Metrics final : public Sink {
   void delivered(uint32_t message_class, Bytes bytes, uint64_t hops) override;
 
   /// Writes the times, collectives, links and messages into `run`, once the step has ended.
-  void write(Seconds step_time, const Network& network, const System& system,
-             RunResult& run) const;
+  void write(Seconds step_time, const Network& network, const System& system, RunResult& run) const;
 
  private:
   struct RankSums {
@@ -42,7 +41,7 @@ class Metrics final : public Sink {
 
   const Graph& graph_;
   std::vector<RankSums> ranks_;
-  std::vector<Bytes> message_bytes_;   // by message class
+  std::vector<Bytes> message_bytes_;  // by message class
   std::vector<uint64_t> message_hops_;
   uint64_t messages_ = 0;
 };

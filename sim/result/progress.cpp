@@ -11,9 +11,10 @@ void Progress::ended(const Span& span) {
   if (now - last_ < std::chrono::seconds(2)) return;
   last_ = now;
   const double wall = std::chrono::duration<double>(now - start_).count();
-  spdlog::info("{:.0f} s: {:.3f} s simulated, at {}; {:.2f} million messages, {:.0f} thousand a second",
-               wall, span.end, describe(*graph_.plan, span.step->label),
-               static_cast<double>(messages_) / 1e6, static_cast<double>(messages_) / wall / 1e3);
+  spdlog::info(
+      "{:.0f} s: {:.3f} s simulated, at {}; {:.2f} million messages, {:.0f} thousand a second",
+      wall, span.end, describe(*graph_.plan, span.step->label),
+      static_cast<double>(messages_) / 1e6, static_cast<double>(messages_) / wall / 1e3);
 }
 
 }  // namespace trnsim

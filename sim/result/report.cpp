@@ -79,8 +79,7 @@ std::vector<Row> comparison_rows(const std::vector<RunResult>& runs) {
           [](const RunResult& run) { return share(run.breakdown.exposed_communication, run); }),
       row("  bubble, optimizer, other", runs,
           [](const RunResult& run) {
-            return share(run.breakdown.bubble + run.breakdown.optimizer + run.breakdown.other,
-                         run);
+            return share(run.breakdown.bubble + run.breakdown.optimizer + run.breakdown.other, run);
           }),
       row("communication, hidden", runs,
           [](const RunResult& run) {
@@ -88,8 +87,7 @@ std::vector<Row> comparison_rows(const std::vector<RunResult>& runs) {
           }),
       row("tokens/s a chip", runs,
           [](const RunResult& run) { return grouped(run.tokens_per_s() / run.chips); }),
-      row("MFU", runs,
-          [](const RunResult& run) { return decimals(run.mfu() * 100, 1) + " %"; }),
+      row("MFU", runs, [](const RunResult& run) { return decimals(run.mfu() * 100, 1) + " %"; }),
       memory,
       row("$/Mtoken", runs, price_per_million),
       row("kWh/Mtoken", runs,
@@ -134,7 +132,8 @@ std::string collectives_table(const RunResult& run) {
   for (const CollectiveResult& of : run.collectives)
     rows.push_back({"  " + of.op + ", " + of.what,
                     format_quantity(static_cast<double>(of.bytes), Unit::bytes, 4),
-                    grouped(static_cast<double>(of.count)), format_quantity(of.time, Unit::seconds, 4),
+                    grouped(static_cast<double>(of.count)),
+                    format_quantity(of.time, Unit::seconds, 4),
                     format_quantity(of.bound, Unit::seconds, 4),
                     format_quantity(of.bus_bandwidth, Unit::bytes_per_second, 4)});
   return aligned(rows);
@@ -182,7 +181,8 @@ std::string memory_table(const RunResult& run) {
   std::vector<Row> rows;
   for (const MemoryPart& part : run.memory_parts)
     rows.push_back({"  " + part.name, decimals(static_cast<double>(part.bytes) / 1e9, 2) + " GB"});
-  rows.push_back({"  in all", decimals(static_cast<double>(total(run.memory_parts)) / 1e9, 2) + " GB"});
+  rows.push_back(
+      {"  in all", decimals(static_cast<double>(total(run.memory_parts)) / 1e9, 2) + " GB"});
   rows.push_back(
       {"  a chip has", decimals(static_cast<double>(run.memory_capacity) / 1e9, 2) + " GB"});
   return aligned(rows);

@@ -68,16 +68,11 @@ Json links_json(const RunResult& run) {
 
 Json engine_json(const RunResult& run) {
   const EngineResult& engine = run.engine;
-  return {{"fidelity", engine.fidelity},
-          {"approximate", engine.fidelity != "message"},
-          {"folded", engine.folded},
-          {"method", engine.method},
-          {"ranks", engine.ranks},
-          {"classes", engine.classes},
-          {"messages", engine.messages},
-          {"represented_messages", engine.represented_messages},
-          {"wall_s", engine.wall_s},
-          {"peak_rss_bytes", engine.peak_rss_bytes}};
+  return {{"fidelity", engine.fidelity}, {"approximate", engine.fidelity != "message"},
+          {"folded", engine.folded},     {"method", engine.method},
+          {"ranks", engine.ranks},       {"classes", engine.classes},
+          {"messages", engine.messages}, {"represented_messages", engine.represented_messages},
+          {"wall_s", engine.wall_s},     {"peak_rss_bytes", engine.peak_rss_bytes}};
 }
 
 // Readers. What they read was written above, or by an earlier version of it.
@@ -198,8 +193,8 @@ RunResult read_run(JsonReader json) {
   for (const JsonReader& link : json.at("links").items()) run.links.push_back(read_link(link));
   run.engine = read_engine(json.at("engine"));
   for (JsonReader of : json.at("assumptions").items())
-    run.assumptions.push_back({of.at("what").as_string(), of.at("value").as_string(),
-                               of.at("source").as_string()});
+    run.assumptions.push_back(
+        {of.at("what").as_string(), of.at("value").as_string(), of.at("source").as_string()});
   return run;
 }
 
@@ -224,12 +219,8 @@ Json to_json(const ScenarioResult& result) {
          {"kwh_per_million_tokens_ratio",
           ratio(both ? other.kwh_per_million_tokens() / own.kwh_per_million_tokens() : 0)}});
   }
-  return {{"format", format},
-          {"scenario", result.name},
-          {"title", result.title},
-          {"version", result.version},
-          {"compare_at", result.compare_at},
-          {"runs", runs},
+  return {{"format", format},          {"scenario", result.name},         {"title", result.title},
+          {"version", result.version}, {"compare_at", result.compare_at}, {"runs", runs},
           {"comparison", comparison}};
 }
 

@@ -74,9 +74,8 @@ RunResult describe(const Job& job) {
   run.fits = total(run.memory_parts) <= run.memory_capacity;
   run.compute_bound = compute_bound(job);
   run.peak_flops = job.system.chip.peak.at(job.training.precision);
-  run.model_flops_per_chip =
-      job.model.model_flops_per_token(job.training.sequence_length) *
-      static_cast<double>(run.tokens_per_step) / run.chips;
+  run.model_flops_per_chip = job.model.model_flops_per_token(job.training.sequence_length) *
+                             static_cast<double>(run.tokens_per_step) / run.chips;
   run.hardware_flops_per_chip =
       run.model_flops_per_chip +
       recomputed_flops(job.model, job.training) * static_cast<double>(job.microbatches());
@@ -113,7 +112,7 @@ RunResult simulate(const Job& job, const MakeSinks& make_sinks) {
   const double tax = job.system.chip.collective_tax;
   const std::unique_ptr<Medium> medium = job.engine.fidelity == Fidelity::analytic
                                              ? make_analytic_medium(prepared.graph)
-                                             : make_simgrid_medium(prepared.graph, tax > 0);
+                                             : make_simgrid_medium(prepared.graph);
   Metrics metrics(prepared.graph, resident_bytes(run));
   std::vector<Sink*> sinks{&metrics};
   std::vector<std::unique_ptr<Sink>> more;

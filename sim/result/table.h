@@ -5,8 +5,8 @@
 
 namespace trnsim {
 
-/// Rows of cells, the first cell left-aligned and the others right-aligned, in columns that line up.
-/// Widths are counted in characters, not bytes (UTF-8).
+/// Rows of cells, the first cell left-aligned and the others right-aligned, in columns that line
+/// up. Widths are counted in characters, not bytes (UTF-8).
 std::string aligned(const std::vector<std::vector<std::string>>& rows);
 
 /// The number of characters of UTF-8 text.

@@ -56,9 +56,9 @@ void Network::add_level(const std::string& name, Link count, BytesPerSecond capa
 }
 
 const LinkLevel& Network::level(Link link) const {
-  const auto after = std::upper_bound(
-      levels_.begin(), levels_.end(), link,
-      [](Link wanted, const LinkLevel& level) { return wanted < level.first; });
+  const auto after =
+      std::upper_bound(levels_.begin(), levels_.end(), link,
+                       [](Link wanted, const LinkLevel& level) { return wanted < level.first; });
   return *std::prev(after);
 }
 
@@ -135,8 +135,7 @@ Seconds Network::route(Rank from, Rank to, std::vector<Link>& route) const {
     latency = nic_latency_;
     route.push_back(first_nic_ + from / chips_per_nic_);
     size_t height = 0;
-    while (height < layers_.size() &&
-           unit / layers_[height].units != other / layers_[height].units)
+    while (height < layers_.size() && unit / layers_[height].units != other / layers_[height].units)
       ++height;
     for (size_t i = 0; i < height; ++i) {
       route.push_back(layers_[i].first + unit / layers_[i].units);

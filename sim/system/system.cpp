@@ -8,7 +8,7 @@ namespace {
 
 constexpr double no_limit = std::numeric_limits<double>::max();
 constexpr Rank most_chips = 20'000'000;
-constexpr Rank largest_mesh = 64;  // so that links stay countable in 32 bits
+constexpr Rank largest_mesh = 64;     // so that links stay countable in 32 bits
 constexpr double slowest_link = 1e3;  // bytes/s; below it SimGrid's absolute precision shows
 constexpr double fastest_link = 1e18;
 
@@ -34,8 +34,7 @@ Chip read_chip(JsonReader json, Numbers numbers) {
   for (auto& [precision, peak] : peaks.members()) {
     if (precision != "bf16" && precision != "fp8" && precision != "fp4" && precision != "fp32")
       peak.fail("unknown precision" + did_you_mean(precision, {"bf16", "fp8", "fp4", "fp32"}));
-    chip.peak[precision] =
-        peak.as_number(Unit::flops_per_second, &numbers.all, 1e9, no_limit);
+    chip.peak[precision] = peak.as_number(Unit::flops_per_second, &numbers.all, 1e9, no_limit);
   }
   if (chip.peak.empty()) peaks.fail("names no precision");
   JsonReader hbm = json.at("hbm");
@@ -159,8 +158,7 @@ System read_system(JsonReader json) {
   if (system.scale_up.empty()) dimensions.fail("names no dimension");
   scale_up.reject_unknown_keys();
 
-  system.scale_out =
-      read_scale_out(json.at("scale_out"), numbers, system.chips_per_unit());
+  system.scale_out = read_scale_out(json.at("scale_out"), numbers, system.chips_per_unit());
   JsonReader prices = json.at("prices");
   for (auto& [kind, price] : prices.members()) {
     if (std::find(purchases.begin(), purchases.end(), kind) == purchases.end())

@@ -23,9 +23,9 @@ struct Chip {
   Number attention_efficiency;         // the same in a fused attention kernel
   Number hbm_efficiency;               // reached part of hbm_bandwidth
   Number op_overhead;                  // seconds that the chip idles between two operations
-  Number collective_tax;    // part of compute that is lost while a collective is in progress
-  Number reduction_rate;    // bytes/s that a collective can sum, beside moving them
-  Number reduction_chunk;   // bytes: what is left to sum when the last byte has arrived
+  Number collective_tax;   // part of compute that is lost while a collective is in progress
+  Number reduction_rate;   // bytes/s that a collective can sum, beside moving them
+  Number reduction_chunk;  // bytes: what is left to sum when the last byte has arrived
 };
 
 /// One dimension of a scale-up fabric. Chips of which all other coordinates are equal are joined
@@ -40,10 +40,10 @@ struct FabricDimension {
   std::string name;
   Kind kind = Kind::switched;
   Rank size = 1;
-  int links = 1;          // parallel links that one hop is spread over
-  Number bandwidth;       // bytes/s of one link, each direction
-  Number efficiency;      // part of it that payload reaches
-  Number latency;         // seconds of one hop along this dimension
+  int links = 1;      // parallel links that one hop is spread over
+  Number bandwidth;   // bytes/s of one link, each direction
+  Number efficiency;  // part of it that payload reaches
+  Number latency;     // seconds of one hop along this dimension
 
   BytesPerSecond port() const { return links * bandwidth.value * efficiency.value; }
 };
@@ -60,17 +60,17 @@ struct ClosLayer {
 struct ScaleOut {
   std::string name;
   Rank chips_per_nic = 1;
-  Number bandwidth;   // bytes/s of a NIC, each direction
-  Number efficiency;  // part of it that payload reaches
-  Number latency;     // seconds from chip to chip below one switch
-  Number hop_latency; // seconds that each further layer of switches adds
+  Number bandwidth;    // bytes/s of a NIC, each direction
+  Number efficiency;   // part of it that payload reaches
+  Number latency;      // seconds from chip to chip below one switch
+  Number hop_latency;  // seconds that each further layer of switches adds
   std::vector<ClosLayer> layers;
 };
 
 struct Power {
-  Number chip;     // watts of a busy chip
-  Number host;     // watts a chip: its share of host, NIC and fans
-  Number pue;      // facility power : IT power
+  Number chip;  // watts of a busy chip
+  Number host;  // watts a chip: its share of host, NIC and fans
+  Number pue;   // facility power : IT power
 };
 
 /// What a simulation runs on: `units` equal scale-up domains of equal chips on one network.

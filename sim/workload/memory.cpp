@@ -50,8 +50,8 @@ std::vector<MemoryPart> memory_parts(const Architecture& model, const Training& 
     parts.push_back({"recomputed layer", layer_activation_bytes(model, one_layer)});
   }
   if (sharded) {
-    const Bytes unit = std::max({model.layer_parameters(), model.embedding_parameters(),
-                                 model.head_parameters()});
+    const Bytes unit =
+        std::max({model.layer_parameters(), model.embedding_parameters(), model.head_parameters()});
     const Bytes ahead = layout.overlap ? layout.prefetch : 0;
     parts.push_back({"gathered layers", bf16 * unit * (1 + ahead)});
     // One layer's gradient is made while the one before is being reduced.

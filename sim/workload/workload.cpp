@@ -24,8 +24,8 @@ uint64_t Architecture::parameters() const {
 double Architecture::model_flops_per_token(uint64_t sequence_length) const {
   const double matrices = static_cast<double>(layers * (layer_parameters() - 2 * hidden)) +
                           static_cast<double>(vocabulary * hidden);
-  const double attention = static_cast<double>(layers * heads * head_dim) *
-                           static_cast<double>(sequence_length);
+  const double attention =
+      static_cast<double>(layers * heads * head_dim) * static_cast<double>(sequence_length);
   return 6.0 * matrices + 6.0 * attention;
 }
 
@@ -70,8 +70,7 @@ Training read_training(JsonReader json) {
   training.precision = json.at("precision").as_one_of({"bf16", "fp8"});
   if (auto gradient = json.find("gradient_precision"))
     training.gradient_precision = gradient->as_one_of({"fp32", "bf16"});
-  const std::string recompute =
-      json.at("recompute").as_one_of({"none", "selective", "full"});
+  const std::string recompute = json.at("recompute").as_one_of({"none", "selective", "full"});
   training.recompute = recompute == "none"   ? Recompute::none
                        : recompute == "full" ? Recompute::full
                                              : Recompute::selective;

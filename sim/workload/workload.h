@@ -58,12 +58,12 @@ enum class Algorithm { ring, direct };
 /// How the work is split over ranks.
 struct Layout {
   uint64_t data = 1;
-  int zero_stage = 0;           // 0 (DDP) or 3 (ZeRO-3, FSDP)
-  Bytes bucket = 200'000'000;   // gradients of DDP that are reduced together
-  bool overlap = true;          // collectives run beside compute
-  uint64_t prefetch = 1;        // layers gathered ahead (ZeRO-3)
+  int zero_stage = 0;          // 0 (DDP) or 3 (ZeRO-3, FSDP)
+  Bytes bucket = 200'000'000;  // gradients of DDP that are reduced together
+  bool overlap = true;         // collectives run beside compute
+  uint64_t prefetch = 1;       // layers gathered ahead (ZeRO-3)
   Algorithm algorithm = Algorithm::ring;
-  bool ordered = true;          // collectives share one stream; else one stream for each kind
+  bool ordered = true;  // collectives share one stream; else one stream for each kind
 };
 
 /// Reads a "trnsim.workload.v1" object. Throws InputError, also if the file states a count of
