@@ -1,16 +1,14 @@
 #include "engine/simgrid_medium.h"
 
-#include <simgrid/version.h>
-#include <xbt/log.h>
-
 #include <exception>
 #include <numeric>
-#include <optional>
 #include <simgrid/kernel/Timer.hpp>
 #include <simgrid/s4u.hpp>
-#include <stdexcept>
 #include <string>
-#include <xbt/config.hpp>
+
+// These need macros that only the headers above define.
+#include <simgrid/version.h>
+#include <xbt/log.h>
 
 namespace trnsim {
 namespace {
