@@ -61,6 +61,9 @@ json parse_strictly(std::string_view text, const std::string& name) {
     }
     return true;
   };
+  // The parser would take it for the end of the text.
+  if (const size_t nul = text.find('\0'); nul != std::string_view::npos)
+    throw InputError(name + ": " + line_and_column(text, nul + 1) + ": holds a NUL byte");
   try {
     return json::parse(text, check);
   } catch (const json::parse_error& error) {
@@ -108,10 +111,13 @@ struct Document::Loader {
   void apply(const Override& change) {
     const std::string where = "--set " + change.path;
     json value = json::parse(change.value, nullptr, /*allow_exceptions=*/false);
-    if (value.is_discarded())
+    if (value.is_discarded()) {
       value = change.value;
-    else
+      if (json::parse(value.dump(-1, ' ', false, json::error_handler_t::ignore)) != value)
+        throw InputError(where + ": is not valid UTF-8");
+    } else {
       value = parse_strictly(change.value, where);
+    }
     json* place = &document.root_;
     for (const std::string& part : split_path(change.path)) {
       if (part.empty()) throw InputError(where + ": has an empty part in its path");

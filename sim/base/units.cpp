@@ -151,7 +151,10 @@ double parse_quantity(std::string_view text, Unit unit) {
   }
   if (name.empty())
     refuse(text, "has no unit; write for example \"" + std::string(example_of(unit)) + '"');
-  const std::string hint = did_you_mean(name, names);
+  // The nearest spelling of a rate may be the wrong one of bytes and bits.
+  const std::string hint = unit == Unit::bytes_per_second
+                               ? "; write \"GB/s\" for bytes or \"Gb/s\" for bits, for example"
+                               : did_you_mean(name, names);
   refuse(text, "unknown unit \"" + std::string(name) + '"' +
                    (hint.empty() ? "; write for example \"" + std::string(example_of(unit)) + '"'
                                  : hint));

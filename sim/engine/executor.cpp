@@ -4,6 +4,8 @@
 #include <deque>
 #include <utility>
 
+#include "engine/rendezvous.h"
+
 namespace trnsim {
 namespace {
 
@@ -40,14 +42,6 @@ struct RankState {
   }
 };
 
-// One end of a message class has begun the hop and waits for the other.
-struct Offer {
-  uint64_t ordinal = 0;
-  uint64_t hop = 0;
-  uint32_t from_class = 0;  // who offered
-  Position position = 0;
-};
-
 // A message between its two steps.
 struct InFlight {
   uint32_t message_class = 0;
@@ -66,7 +60,7 @@ class Executor {
         tax_(interference.tax),
         sinks_(sinks),
         ranks_(graph.ranks.size()),
-        offers_(graph.messages.size()) {
+        rendezvous_(graph.messages.size()) {
     for (const Program& program : plan_.programs) {
       programs_.emplace_back(program, plan_.streams.size());
       entered_.push_back(0);
@@ -185,19 +179,14 @@ class Executor {
       launch(message, position, position);
       return;
     }
-    const Offer mine{program_of(rank).ordinal(position), ranks_[rank].at(position).hop, rank,
-                     position};
-    std::vector<Offer>& waiting = offers_[message];
-    const auto partner = std::find_if(waiting.begin(), waiting.end(), [&](const Offer& other) {
-      return other.ordinal == mine.ordinal && other.hop == mine.hop && other.from_class != rank;
-    });
-    if (partner == waiting.end()) {
-      waiting.push_back(mine);
-      return;
-    }
-    const Position theirs = partner->position;
-    waiting.erase(partner);
-    launch(message, of.from == rank ? position : theirs, of.from == rank ? theirs : position);
+    const auto other = rendezvous_.meet(
+        message,
+        {rank, position, program_of(rank).ordinal(position), ranks_[rank].at(position).hop});
+    if (!other) return;
+    if (of.from == rank)
+      launch(message, position, other->position);
+    else
+      launch(message, other->position, position);
   }
 
   const Exchange& exchange_of(const InFlight& message) {
@@ -369,7 +358,7 @@ class Executor {
   std::vector<Unrolled> programs_;
   std::vector<size_t> entered_;  // blocks of each program that some rank has begun
   std::vector<RankState> ranks_;
-  std::vector<std::vector<Offer>> offers_;  // by message class
+  Rendezvous rendezvous_;
   std::vector<InFlight> in_flight_;
   std::vector<uint32_t> free_;
   std::deque<std::pair<uint32_t, Position>> ready_;
@@ -382,33 +371,6 @@ class Executor {
 Seconds execute(const Graph& graph, Medium& medium, Fidelity fidelity,
                 const Interference& interference, const std::vector<Sink*>& sinks) {
   return Executor(graph, medium, fidelity, interference, sinks).run();
-}
-
-std::string describe(const Plan& plan, const Label& label) {
-  std::string text;
-  switch (label.kind) {
-    case Label::Kind::forward:
-      text = "forward";
-      break;
-    case Label::Kind::backward:
-      text = "backward";
-      break;
-    case Label::Kind::recompute:
-      text = "recompute";
-      break;
-    case Label::Kind::optimizer:
-      text = "optimizer step";
-      break;
-    case Label::Kind::collective:
-      text = label.collective == Label::none ? "collective"
-                                             : plan.collectives.at(label.collective).what;
-      break;
-  }
-  if (label.layer != Label::none) text += " layer " + std::to_string(label.layer);
-  if (label.bucket != Label::none) text += " bucket " + std::to_string(label.bucket);
-  if (label.microbatch != Label::none) text += " microbatch " + std::to_string(label.microbatch);
-  if (label.name < plan.names.size()) text += ": " + plan.names[label.name];
-  return text;
 }
 
 }  // namespace trnsim

@@ -50,7 +50,4 @@ struct Interference {
 Seconds execute(const Graph& graph, Medium& medium, Fidelity fidelity,
                 const Interference& interference, const std::vector<Sink*>& sinks);
 
-/// "backward layer 12 microbatch 0: qkv": how errors and traces name a step.
-std::string describe(const Plan& plan, const Label& label);
-
 }  // namespace trnsim

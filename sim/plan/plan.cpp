@@ -8,6 +8,33 @@ namespace {
 constexpr Position nothing = std::numeric_limits<Position>::max();
 }
 
+std::string describe(const Plan& plan, const Label& label) {
+  std::string text;
+  switch (label.kind) {
+    case Label::Kind::forward:
+      text = "forward";
+      break;
+    case Label::Kind::backward:
+      text = "backward";
+      break;
+    case Label::Kind::recompute:
+      text = "recompute";
+      break;
+    case Label::Kind::optimizer:
+      text = "optimizer step";
+      break;
+    case Label::Kind::collective:
+      text = label.collective == Label::none ? "collective"
+                                             : plan.collectives.at(label.collective).what;
+      break;
+  }
+  if (label.layer != Label::none) text += " layer " + std::to_string(label.layer);
+  if (label.bucket != Label::none) text += " bucket " + std::to_string(label.bucket);
+  if (label.microbatch != Label::none) text += " microbatch " + std::to_string(label.microbatch);
+  if (label.name < plan.names.size()) text += ": " + plan.names[label.name];
+  return text;
+}
+
 Unrolled::Unrolled(const Program& program, size_t streams)
     : program_(&program), last_on_stream_(streams, nothing) {}
 

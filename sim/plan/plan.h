@@ -156,6 +156,9 @@ struct Plan {
   uint32_t program(Rank rank) const { return program_of ? program_of(rank) : 0; }
 };
 
+/// "backward layer 12 microbatch 0: qkv": how errors name a step.
+std::string describe(const Plan& plan, const Label& label);
+
 /// The steps of a program that have been made and not yet forgotten, each with the steps that wait
 /// for it.
 class Unrolled {

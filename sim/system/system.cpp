@@ -103,6 +103,10 @@ ScaleOut read_scale_out(JsonReader json, Numbers numbers, Rank chips_per_unit) {
   for (JsonReader layer : json.at("layers").items()) {
     ClosLayer read;
     read.name = layer.at("name").as_string();
+    for (const ClosLayer& other : out.layers)
+      if (other.name == read.name)
+        layer.at("name").fail('"' + read.name +
+                              "\" names two layers; links could not be told apart");
     JsonReader units = layer.at("units");
     read.units = static_cast<Rank>(units.as_integer(1, most_chips));
     if (read.units % below != 0)
