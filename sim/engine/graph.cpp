@@ -51,12 +51,14 @@ void add_messages(Graph& graph, const Network& network, const Folding& folding, 
 // Turns crossings of one message into crossings of one link by the whole class, and link colours
 // into the classes of the links that are used.
 void weigh(Graph& graph, const Network& network, const Folding& folding) {
-  std::vector<LinkClass> colours(folding.link_colours, LinkClass{0, 0, 0});
-  for (Link link = 0; link < network.links(); ++link) {
-    LinkClass& of = colours[folding.link[link]];
-    if (of.size++ > 0) continue;
-    of.representative = link;
-    of.capacity = network.capacity(link);
+  std::vector<LinkClass> colours(folding.link_colours);
+  for (const LinkLevel& level : network.levels()) {
+    for (Link link = level.first; link < level.first + level.count; ++link) {
+      LinkClass& of = colours[folding.link[link]];
+      if (of.size++ == 0) of.capacity = network.capacity(link);
+      if (of.representatives.empty() || of.representatives.back() < level.first)
+        of.representatives.push_back(link);
+    }
   }
   std::vector<uint32_t> class_of(folding.link_colours, unused);
   for (MessageClass& message : graph.messages) {

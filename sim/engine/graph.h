@@ -18,10 +18,11 @@ struct RankClass {
   double speed = 1;  // of compute
 };
 
-/// The links of one colour that messages cross.
+/// The links of one colour that messages cross. They may be of several levels: in a healthy ring a
+/// port out of a chip carries what a port into it does.
 struct LinkClass {
-  Link representative = 0;
-  Link size = 1;
+  std::vector<Link> representatives;  // one of each level
+  Link size = 0;
   BytesPerSecond capacity = 0;
 };
 

@@ -120,11 +120,13 @@ void Metrics::write(Seconds step_time, const Network& network, const System& sys
   std::map<Link, LinkResult> levels;  // by the level's first link
   for (size_t i = 0; i < carried.size(); ++i) {
     const LinkClass& link = graph_.links[i];
-    const LinkLevel& level = network.level(link.representative);
-    LinkResult& result = levels[level.first];
     const double utilisation = static_cast<double>(carried[i]) / (link.capacity * step_time);
-    if (!result.level.empty() && utilisation <= result.utilisation) continue;
-    result = {level.name, level.count, link.capacity, carried[i], utilisation};
+    for (const Link representative : link.representatives) {
+      const LinkLevel& level = network.level(representative);
+      LinkResult& result = levels[level.first];
+      if (result.level.empty() || utilisation > result.utilisation)
+        result = {level.name, level.count, link.capacity, carried[i], utilisation};
+    }
   }
   for (const auto& [first, level] : levels) run.links.push_back(level);
 }

@@ -15,7 +15,7 @@ namespace {
 // A graph of messages alone, each with its start (its latency) and links.
 Graph graph_of(const std::vector<ReferenceFlow>& flows, const std::vector<double>& capacities) {
   Graph graph;
-  for (const double capacity : capacities) graph.links.push_back({0, 1, capacity});
+  for (const double capacity : capacities) graph.links.push_back({{}, 1, capacity});
   for (const ReferenceFlow& flow : flows) {
     std::map<uint32_t, uint64_t> times;
     for (const size_t link : flow.links) ++times[static_cast<uint32_t>(link)];
