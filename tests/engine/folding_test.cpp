@@ -176,6 +176,21 @@ TEST(OrderedPlan, OneSlowChipCostsAsMuchAsAll) {
   }
 }
 
+// Relabelling the chips of a switch changes nothing: whichever is slow, the step is as long.
+TEST(Relabelling, ChangesNothing) {
+  System system = one_switch(4, 100e9, 1e-6);
+  system.scale_up.push_back(dimension("second", Kind::switched, 3, 25e9, 2e-6));
+  system.units = 2;
+  Job job = small_job(system);
+  job.layout.ordered = false;
+  std::vector<Seconds> steps;
+  for (const Rank chip : {0U, 5U, 11U, 17U, 23U}) {
+    job.faults = {{.chip = chip, .link = {}, .factor = 0.6}};
+    steps.push_back(play(training_step(job), network_of(job), {.fold = false}).step);
+  }
+  for (const Seconds step : steps) EXPECT_NEAR(step, steps.front(), 1e-12 * steps.front());
+}
+
 TEST(OrderedPlan, NeedsOneStreamAndPortsOfOnesOwn) {
   Job job = small_job(one_switch(8, 100e9, 1e-6));
   EXPECT_TRUE(ordered(training_step(job), network_of(job)));
