@@ -68,8 +68,9 @@ json parse_strictly(std::string_view text, const std::string& name) {
     return json::parse(text, check);
   } catch (const json::parse_error& error) {
     throw InputError(name + ": " + line_and_column(text, error.byte) + ": is not valid JSON");
-  } catch (const json::out_of_range&) {
-    throw InputError(name + ": a number is out of range");
+  } catch (const json::out_of_range& error) {
+    const std::string what = error.what();  // "... parsing '1e999'"
+    throw InputError(name + ": the number " + what.substr(what.find('\'')) + " is out of range");
   }
 }
 
@@ -123,8 +124,9 @@ struct Document::Loader {
       if (part.empty()) throw InputError(where + ": has an empty part in its path");
       if (place->is_array()) {
         if (!is_index(part) || std::stoul(part) >= place->size())
-          throw InputError(where + ": \"" + part + "\" is no index from 0 to below " +
-                           std::to_string(place->size()));
+          throw InputError(where + ": \"" + part + "\" is no index " +
+                           (place->empty() ? "of an empty list; set the whole list"
+                                           : "from 0 to " + std::to_string(place->size() - 1)));
         place = &(*place)[std::stoul(part)];
       } else if (place->is_object() || place->is_null()) {
         place = &(*place)[part];

@@ -30,9 +30,12 @@ ScenarioResult answer(const Scenario& scenario, const Answering& options) {
   result.compare_at = scenario.compare_at;
   result.runs = simulate_all(scenario.jobs, make_sinks);
   const RunResult& own = result.runs.front();
-  if (!own.fits)
+  if (!own.fits) {
+    std::string table = memory_table(own);
+    table.pop_back();  // the end of its last line
     throw CannotRun(scenario.path + ": the job does not fit in the memory of a chip of " +
-                    own.system + ":\n" + memory_table(own));
+                    own.system + ":\n" + table);
+  }
   return result;
 }
 

@@ -60,7 +60,7 @@ void add_run(CLI::App& app, Work& work) {
       "  trnsim run scenarios/quickstart.json\n"
       "  trnsim run scenarios/quickstart.json --set system.units=8 --set layout.data=1152 \\\n"
       "      --set training.global_batch=1152 --set compare_with=[]\n"
-      "  trnsim run scenarios/quickstart.json --set engine.fold=false --json\n"
+      "  trnsim run scenarios/quickstart.json --set layout.algorithm=direct --json\n"
       "  trnsim run scenarios/quickstart.json --out out/quickstart\n"
       "Exit code: 0 done, 1 a fault of trnsim, 2 the input is wrong, 3 does not fit in memory");
   verb->callback([options, &work] { work = [options] { return run(*options); }; });

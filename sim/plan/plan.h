@@ -115,7 +115,7 @@ struct Name {
   What what = What::computed;
   int32_t index = 0;
   int32_t microbatch = 0;
-  auto operator<=>(const Name&) const = default;
+  auto operator<=>(const Name&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
 };
 
 class Unrolled;

@@ -77,7 +77,7 @@ void check_job(const Job& job, JsonReader& root, const std::string& system_place
   }
 }
 
-void check_purchase(JsonReader json, const System& system, const std::string& purchase) {
+void check_purchase(const JsonReader& json, const System& system, const std::string& purchase) {
   if (system.prices.contains(purchase)) return;
   std::vector<std::string> kinds;
   for (const auto& [kind, price] : system.prices) kinds.push_back(kind);
@@ -137,7 +137,7 @@ Scenario load_scenario(const std::filesystem::path& path, const std::vector<Over
     if (at->as_string() != "chips") at->fail(at->shown() + " must be \"chips\" in this version");
   std::vector<Job> compared;
   if (auto systems = root.find("compare_with")) {
-    for (JsonReader system : systems->items()) {
+    for (const JsonReader& system : systems->items()) {
       Job other = compared_job(job, system);
       check_purchase(system, other.system, other.purchase);
       check_job(other, root, other.system.name);

@@ -16,8 +16,9 @@ Json breakdown_json(const Breakdown& breakdown) {
 }
 
 Json memory_json(const RunResult& run) {
-  Json parts = Json::object();
-  for (const MemoryPart& part : run.memory_parts) parts[part.name] = part.bytes;
+  Json parts = Json::array();
+  for (const MemoryPart& part : run.memory_parts)
+    parts.push_back({{"name", part.name}, {"bytes", part.bytes}});
   return {{"per_chip_bytes", total(run.memory_parts)},
           {"capacity_bytes", run.memory_capacity},
           {"fits", run.fits},
@@ -77,12 +78,14 @@ Json engine_json(const RunResult& run) {
 
 // Readers. What they read was written above, or by an earlier version of it.
 
-double number(JsonReader json) {
+double number(const JsonReader& json) {
   return json.as_quantity(Unit::ratio, std::numeric_limits<double>::lowest(),
                           std::numeric_limits<double>::max());
 }
 
-uint64_t whole(JsonReader json) { return static_cast<uint64_t>(json.as_integer(0, INT64_MAX)); }
+uint64_t whole(const JsonReader& json) {
+  return static_cast<uint64_t>(json.as_integer(0, INT64_MAX));
+}
 
 Breakdown read_breakdown(JsonReader json) {
   return {number(json.at("compute")), number(json.at("exposed_communication")),
@@ -169,8 +172,8 @@ RunResult read_run(JsonReader json) {
   JsonReader memory = json.at("memory");
   run.fits = memory.at("fits").as_bool();
   run.memory_capacity = whole(memory.at("capacity_bytes"));
-  for (auto& [name, bytes] : memory.at("parts").members())
-    run.memory_parts.push_back({name, whole(bytes)});
+  for (JsonReader part : memory.at("parts").items())
+    run.memory_parts.push_back({part.at("name").as_string(), whole(part.at("bytes"))});
   if (run.fits) {
     run.peak_bytes = whole(memory.at("peak_bytes"));
     run.step_time = number(json.at("step_time_s"));

@@ -80,7 +80,7 @@ std::string finish(Worker& worker) {
         WIFSIGNALED(status)
             ? std::string("a simulation was ended by a signal: ") + strsignal(WTERMSIG(status))
             : "a simulation ended without a result, status " + std::to_string(WEXITSTATUS(status)));
-  const std::string rest = worker.output.substr(1);
+  std::string rest = worker.output.substr(1);
   switch (worker.output.front()) {
     case returned:
       return rest;

@@ -39,7 +39,8 @@ Network::Network(const System& system)
   first_nic_ = links_;
   add_level(out.name + " NIC, out", nics, nic);
   add_level(out.name + " NIC, in", nics, nic);
-  BytesPerSecond below = nic * (chips_per_unit_ / chips_per_nic_);  // of one unit
+  const Rank nics_per_unit = chips_per_unit_ / chips_per_nic_;
+  BytesPerSecond below = nic * nics_per_unit;  // of one unit
   for (const ClosLayer& layer : out.layers) {
     const Link groups = (system.units + layer.units - 1) / layer.units;
     if (groups == 1) break;  // this layer already joins everything

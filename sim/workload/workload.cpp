@@ -5,7 +5,7 @@ namespace {
 
 constexpr int64_t large = 1'000'000'000;
 
-uint64_t count(JsonReader json, int64_t high = large) {
+uint64_t count(const JsonReader& json, int64_t high = large) {
   return static_cast<uint64_t>(json.as_integer(1, high));
 }
 

@@ -38,7 +38,7 @@ TEST(Document, SaysWhereTextIsNoJson) {
   EXPECT_EQ(complaint(std::string("{\"a\":\n1}\0{", 11)),
             "t.json: line 2, column 3: holds a NUL byte");
   EXPECT_EQ(complaint("[1, 2]"), "t.json: must hold one JSON object");
-  EXPECT_EQ(complaint("{\"a\": 1e999}"), "t.json: a number is out of range");
+  EXPECT_EQ(complaint("{\"a\": 1e999}"), "t.json: the number '1e999' is out of range");
 }
 
 TEST(Document, AcceptsAByteOrderMark) { EXPECT_EQ(complaint("\xef\xbb\xbf{}"), ""); }
@@ -352,15 +352,21 @@ TEST(Override, SaysWhatIsWrongWithItsPath) {
   const auto set = [](const std::string& path) {
     return error_of([&] { parse(R"({"list": [1, 2], "text": "x"})", {{path, "1"}}); });
   };
-  EXPECT_EQ(set("list.2"), "--set list.2: \"2\" is no index from 0 to below 2");
-  EXPECT_EQ(set("list.-1"), "--set list.-1: \"-1\" is no index from 0 to below 2");
-  EXPECT_EQ(set("list.first"), "--set list.first: \"first\" is no index from 0 to below 2");
+  EXPECT_EQ(set("list.2"), "--set list.2: \"2\" is no index from 0 to 1");
+  EXPECT_EQ(set("list.-1"), "--set list.-1: \"-1\" is no index from 0 to 1");
+  EXPECT_EQ(set("list.first"), "--set list.first: \"first\" is no index from 0 to 1");
   EXPECT_EQ(set("list.99999999999999999999"),
-            "--set list.99999999999999999999: \"99999999999999999999\" is no index from 0 to below "
-            "2");
+            "--set list.99999999999999999999: \"99999999999999999999\" is no index from 0 to 1");
   EXPECT_EQ(set("text.a"), "--set text.a: \"a\" would stand inside \"x\"");
   EXPECT_EQ(set("a..b"), "--set a..b: has an empty part in its path");
   EXPECT_EQ(set("a."), "--set a.: has an empty part in its path");
+}
+
+TEST(Override, SaysThatAListIsEmpty) {
+  EXPECT_EQ(error_of([] {
+              parse(R"({"list": []})", {{"list.0.a", "1"}});
+            }),
+            "--set list.0.a: \"0\" is no index of an empty list; set the whole list");
 }
 
 TEST(Override, IsThePlaceOfAnError) {

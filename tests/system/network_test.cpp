@@ -10,7 +10,6 @@
 namespace trnsim {
 namespace {
 
-using Kind = FabricDimension::Kind;
 using Route = std::vector<Link>;
 using test::bare_system;
 using test::load_system;
@@ -29,93 +28,76 @@ std::vector<std::string> names_of(const Network& network, const Route& route) {
   return names;
 }
 
-// Follows a route link by link from what the names of links mean: each must begin where the one
-// before has ended. Returns where the last one ends; throws where the chain breaks.
-class Walk {
- public:
-  Walk(const System& system, const Network& network) : system_(system), network_(network) {}
-
-  Rank from(Rank chip, const Route& route) {
-    here_ = chip;
-    Rank target = chip;
-    for (size_t i = 0; i < route.size(); ++i) {
-      const LinkLevel& level = network_.level(route[i]);
-      const Rank index = route[i] - level.first;
-      if (!scale_up(level, index, i + 1 < route.size() ? route[i + 1] : 0))
-        target = scale_out(level, index, target);
-    }
-    return here_;
-  }
-
-  /// The chip that a route between units ends at is any of those that share its last NIC.
-  Rank nic() const { return nic_; }
-
- private:
-  [[noreturn]] void broken(const LinkLevel& level) const {
-    throw std::runtime_error("the chain breaks at " + level.name);
-  }
-
-  bool scale_up(const LinkLevel& level, Rank index, Link next) {
-    Rank stride = 1;
-    for (const FabricDimension& dimension : system_.scale_up) {
-      const Rank at = here_ / stride % dimension.size;
-      const auto move = [&](Rank by) {
-        here_ = here_ - at * stride + (at + by) % dimension.size * stride;
-      };
-      if (level.name == dimension.name + ", out") {
-        if (index != here_) broken(level);
-        const LinkLevel& in = network_.level(next);
-        const Rank chip = next - in.first;
-        if (in.name != dimension.name + ", in") broken(in);
-        move(chip / stride % dimension.size + dimension.size - at);
-        if (chip != here_) broken(in);  // it differs in this dimension alone
-        return true;
-      }
-      if (level.name == dimension.name + ", in") return true;
-      if (level.name == dimension.name + ", up" || level.name == dimension.name + ", down") {
-        if (index != here_) broken(level);
-        move(level.name.ends_with(", up") ? 1 : dimension.size - 1);
-        return true;
-      }
-      if (level.name == dimension.name) {
-        if (index / (dimension.size - 1) != here_) broken(level);
-        move(index % (dimension.size - 1) + 1);
-        return true;
-      }
-      stride *= dimension.size;
-    }
-    return false;
-  }
-
-  Rank scale_out(const LinkLevel& level, Rank index, Rank target) {
-    const Rank shared = system_.scale_out.chips_per_nic;
-    if (level.name.ends_with(" NIC, out") && index != here_ / shared) broken(level);
-    if (level.name.ends_with(" NIC, in")) nic_ = index;
-    for (const ClosLayer& layer : system_.scale_out.layers)
-      if (level.name == layer.name + ", up" &&
-          index != here_ / system_.chips_per_unit() / layer.units)
-        broken(level);
-    return target;
-  }
-
-  const System& system_;
-  const Network& network_;
-  Rank here_ = 0;
-  Rank nic_ = 0;
+// Where a link begins and where it ends, as far as its name says.
+struct Ends {
+  std::string tail, head;
 };
 
+std::string chip(Rank number) { return "chip " + std::to_string(number); }
+std::string nic(Rank number) { return "NIC " + std::to_string(number); }
+
+// The switches of layer `layer` (0: the lowest) above a unit. A layer of one group is the top.
+std::string switches(const System& system, size_t layer, Rank unit) {
+  const std::vector<ClosLayer>& layers = system.scale_out.layers;
+  if (layer >= layers.size() || layers[layer].units >= system.units) return "top";
+  return layers[layer].name + ' ' + std::to_string(unit / layers[layer].units);
+}
+
+Ends ends_in_unit(const System& system, const std::string& level, Rank index) {
+  Rank stride = 1;
+  for (const FabricDimension& dimension : system.scale_up) {
+    const std::string& name = dimension.name;
+    const Rank size = dimension.size;
+    // The chip that differs from `from` by `steps` along this dimension.
+    const auto moved = [stride, size](Rank from, Rank steps) {
+      const Rank at = from / stride % size;
+      return from - at * stride + (at + steps) % size * stride;
+    };
+    const std::string hub = name + ' ' + chip(moved(index, size - index / stride % size));
+    if (level == name + ", out") return {chip(index), hub};
+    if (level == name + ", in") return {hub, chip(index)};
+    if (level == name + ", up") return {chip(index), chip(moved(index, 1))};
+    if (level == name + ", down") return {chip(index), chip(moved(index, size - 1))};
+    if (level == name) {
+      const Rank owner = index / (size - 1);
+      return {chip(owner), chip(moved(owner, index % (size - 1) + 1))};
+    }
+    stride *= size;
+  }
+  throw std::runtime_error("no dimension has the level " + level);
+}
+
+Ends ends_of(const System& system, const Network& network, Link link) {
+  const std::string& level = network.level(link).name;
+  const Rank index = link - network.level(link).first;
+  const ScaleOut& out = system.scale_out;
+  const Rank unit = index / (system.chips_per_unit() / out.chips_per_nic);
+  if (level == out.name + " NIC, out") return {nic(index), switches(system, 0, unit)};
+  if (level == out.name + " NIC, in") return {switches(system, 0, unit), nic(index)};
+  for (size_t i = 0; i < out.layers.size(); ++i) {
+    const Rank first = index * out.layers[i].units;  // unit below this group
+    const Ends up{switches(system, i, first), switches(system, i + 1, first)};
+    if (level == out.layers[i].name + ", up") return up;
+    if (level == out.layers[i].name + ", down") return {up.head, up.tail};
+  }
+  return ends_in_unit(system, level, index);
+}
+
+// Each link of a route begins where the one before ends, from the sender to the receiver or,
+// between units, from NIC to NIC; and none is used twice.
 void expect_chain(const System& system, const Network& network, Rank from, Rank to) {
   const Route route = route_of(network, from, to);
   ASSERT_EQ(route.empty(), from == to);
-  ASSERT_EQ(std::set<Link>(route.begin(), route.end()).size(), route.size()) << "a loop";
-  Walk walk(system, network);
   const bool one_unit = from / system.chips_per_unit() == to / system.chips_per_unit();
-  const Rank end = walk.from(from, route);
-  if (one_unit) {
-    ASSERT_EQ(end, to) << "from " << from;
-  } else {
-    ASSERT_EQ(walk.nic(), to / system.scale_out.chips_per_nic) << "from " << from;
+  const Rank shared = system.scale_out.chips_per_nic;
+  std::string here = one_unit ? chip(from) : nic(from / shared);
+  for (const Link link : route) {
+    const Ends ends = ends_of(system, network, link);
+    ASSERT_EQ(here, ends.tail) << network.name(link) << " on the way to " << to;
+    here = ends.head;
   }
+  ASSERT_EQ(here, one_unit ? chip(to) : nic(to / shared)) << "from " << from;
+  ASSERT_EQ(std::set<Link>(route.begin(), route.end()).size(), route.size());
 }
 
 class EveryTopology : public testing::TestWithParam<std::string> {};
@@ -189,11 +171,8 @@ TEST(Trn3Gen2, WorkedRoute) {
   EXPECT_NEAR(network.route(17, 103, route), 4.7 * us, 1e-15);
   const std::vector<std::string> expected{
       "unit 0 chip 17 sled switch, out", "unit 0 chip 19 sled switch, in",
-      "unit 0 chip 19 plane, out", "unit 0 chip 31 plane, in", "unit 0 chip 31 twin +1"};
-  std::vector<std::string> names = names_of(network, route);
-  // A mesh of two needs no number for its one peer.
-  if (names.back() == "unit 0 chip 31 twin") names.back() += " +1";
-  EXPECT_EQ(names, expected);
+      "unit 0 chip 19 plane, out", "unit 0 chip 31 plane, in", "unit 0 chip 31 twin"};
+  EXPECT_EQ(names_of(network, route), expected);
   EXPECT_NEAR(network.capacity(route[0]), 512e9 * 0.8, 1);
   EXPECT_NEAR(network.capacity(route[4]), 128e9 * 0.8, 1);
 }
@@ -230,7 +209,7 @@ TEST(Nvl72, IsOneHopBetweenAnyTwo) {
   const Network network(load_system("gb200-nvl72.json", 1));
   for (Rank from = 0; from < 72; ++from)
     for (Rank to = 0; to < 72; ++to)
-      if (from != to) ASSERT_EQ(route_of(network, from, to).size(), 2);
+      ASSERT_EQ(route_of(network, from, to).size(), from == to ? 0 : 2);
   EXPECT_NEAR(network.capacity(0), 900e9 * 0.76, 1);
 }
 

@@ -6,6 +6,7 @@
 
 #include "errors.h"
 #include "system/systems.h"
+#include "temporary_folder.h"
 
 namespace trnsim {
 namespace {
@@ -21,9 +22,7 @@ std::vector<std::filesystem::path> all_files() {
   return files;
 }
 
-json raw(const std::filesystem::path& file) {
-  return json::parse(std::ifstream(file), nullptr, true, false);
-}
+json raw(const std::filesystem::path& file) { return json::parse(test::read_text(file)); }
 
 TEST(Topologies, AllLoad) {
   ASSERT_GE(all_files().size(), 6);
@@ -49,7 +48,7 @@ void expect_sourced(const json& value, const std::string& place) {
   if (value.is_object() && value.contains("value")) {
     const std::string source = value.value("source", "");
     EXPECT_GT(source.size(), 10) << place;
-    if (source.rfind("assumed", 0) == 0) EXPECT_EQ(value["range"].size(), 2) << place;
+    EXPECT_TRUE(source.rfind("assumed", 0) != 0 || value["range"].size() == 2) << place;
     return;
   }
   for (const auto& [key, member] : value.items())
@@ -63,7 +62,7 @@ TEST(Topologies, EveryNumberHasASource) {
 TEST(Topologies, AssumedNumbersHaveARange) {
   for (const std::string& file : test::system_files())
     for (const Number& number : load_system(file, 1).numbers)
-      if (number.assumed()) EXPECT_LT(number.low, number.high) << file << ": " << number.place;
+      EXPECT_TRUE(!number.assumed() || number.low < number.high) << file << ": " << number.place;
 }
 
 // What all chips of a unit have together.
