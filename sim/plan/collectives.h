@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "plan/plan.h"
-#include "workload/workload.h"
+#include "workload/architecture.h"
+#include "workload/recipe.h"
 
 namespace trnsim {
 

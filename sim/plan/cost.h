@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "system/system.h"
-#include "workload/workload.h"
+#include "workload/architecture.h"
+#include "workload/recipe.h"
 
 namespace trnsim {
 

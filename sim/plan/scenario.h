@@ -7,7 +7,8 @@
 
 #include "system/network.h"
 #include "system/system.h"
-#include "workload/workload.h"
+#include "workload/architecture.h"
+#include "workload/recipe.h"
 
 namespace trnsim {
 

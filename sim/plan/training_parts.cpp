@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "workload/memory.h"
+#include "workload/activations.h"
 
 namespace trnsim {
 

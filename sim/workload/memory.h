@@ -3,7 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "workload/workload.h"
+#include "workload/architecture.h"
+#include "workload/recipe.h"
 
 namespace trnsim {
 
@@ -20,11 +21,6 @@ struct MemoryPart {
 /// Recomputation" (arXiv:2205.05198) for a layer with fused attention and without dropout.
 std::vector<MemoryPart> memory_parts(const Architecture& model, const Training& training,
                                      const Layout& layout);
-
-/// Bytes of activations that one layer keeps for its backward pass, for one microbatch.
-Bytes layer_activation_bytes(const Architecture& model, const Training& training);
-/// Bytes of the logits and their gradient, for one microbatch.
-Bytes logits_bytes(const Architecture& model, const Training& training);
 
 /// The sum of the parts.
 Bytes total(const std::vector<MemoryPart>& parts);

@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "workload/activations.h"
+
 namespace trnsim {
 namespace {
 

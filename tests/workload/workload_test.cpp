@@ -1,10 +1,10 @@
-#include "workload/workload.h"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 
 #include "errors.h"
+#include "workload/architecture.h"
+#include "workload/recipe.h"
 
 namespace trnsim {
 namespace {
