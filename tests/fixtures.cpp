@@ -4,7 +4,7 @@
 
 #include "engine/analytic_medium.h"
 #include "engine/simgrid_medium.h"
-#include "plan/training_step.h"
+#include "plan/groups.h"
 #include "result/worker.h"
 
 namespace trnsim::test {
@@ -97,7 +97,7 @@ Job small_job(const System& system) {
   job.training.sequence_length = 32;
   job.training.global_batch = system.chips();
   job.layout.data = system.chips();
-  job.layout.bucket = 20000;
+  job.layout.reduce_bucket = job.layout.gather_bucket = {20000, 0, 0};
   job.purchase = "capacity_block";
   return job;
 }

@@ -1,5 +1,6 @@
 // Loading: bytes to one resolved JSON tree that still knows which file states each value.
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 
@@ -70,7 +71,8 @@ json parse_strictly(std::string_view text, const std::string& name) {
     throw InputError(name + ": " + line_and_column(text, error.byte) + ": is not valid JSON");
   } catch (const json::out_of_range& error) {
     const std::string what = error.what();  // "... parsing '1e999'"
-    throw InputError(name + ": the number " + what.substr(what.find('\'')) + " is out of range");
+    const std::string number = what.substr(std::min(what.find('\''), what.size()));
+    throw InputError(name + ": the number " + number + " is out of range");
   }
 }
 
@@ -135,6 +137,8 @@ struct Document::Loader {
       }
     }
     *place = value;
+    std::erase_if(document.origins_,
+                  [&](const Origin& origin) { return origin.path.starts_with(change.path + '.'); });
     document.origins_.push_back({change.path, "--set", change.path, true});
     std::vector<std::string> including;
     if (!names_file(change)) resolve(*place, change.path, fs::path(), including);
@@ -165,7 +169,8 @@ struct Document::Loader {
   void include(json& value, const std::string& path, const fs::path& folder,
                std::vector<std::string>& including) {
     const std::string file_path = join(path, "file");
-    const bool set_by_command = origin(file_path).file == "--set";
+    // Inside a file that is being included its own names are meant, whatever led to it.
+    const bool set_by_command = including.size() <= 1 && origin(file_path).file == "--set";
     const std::string asked_by = document.place(file_path) + ": ";
     const fs::path file =
         ((set_by_command ? fs::path() : folder) / value["file"].get<std::string>())

@@ -15,12 +15,19 @@ struct Options {
   bool assumptions = false;
 };
 
+ScenarioResult read_stated(const Document& document, const Options& options) {
+  if (!options.sets.empty())
+    throw InputError(document.place("") +
+                     ": is a result, which --set cannot change; name its scenario");
+  return read_result(document);
+}
+
 // A result file is shown as it is, a scenario is simulated: its "format" tells which it is.
 ScenarioResult result_of(const std::string& path, const Options& options) {
   const Document document = Document::load(path, {});
   const auto format = document.root().find("format");
   if (format != document.root().end() && *format == "trnsim.result.v1")
-    return read_result(document);
+    return read_stated(document, options);
   const Scenario scenario = load_scenario(path, parse_overrides(options.sets));
   return answer(scenario, {{}, !options.quiet});
 }

@@ -135,11 +135,7 @@ Bytes sent_in_one_pass(const Group& group, Bytes bytes) {
   return sent;
 }
 
-uint64_t messages_in_one_pass(const Group& group) {
-  uint64_t messages = 0;
-  for (const GroupAxis& axis : group.axes) messages += axis.axis.size - 1;
-  return messages;
-}
+Bytes shard_bytes(const Group& group, Bytes bytes) { return shards(group, bytes).back(); }
 
 std::string to_string(CollectiveOp op) {
   switch (op) {

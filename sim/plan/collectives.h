@@ -69,8 +69,8 @@ Position all_reduce(Unrolled& program, const Group& group, Bytes bytes,
 
 /// Bytes that one rank sends in a reduce-scatter (or all-gather) of `bytes`, shards rounded up.
 Bytes sent_in_one_pass(const Group& group, Bytes bytes);
-/// Messages that one rank sends in one pass.
-uint64_t messages_in_one_pass(const Group& group);
+/// Bytes of the shard that one rank holds after a reduce-scatter of `bytes`, rounded up.
+Bytes shard_bytes(const Group& group, Bytes bytes);
 /// What a report says of collectives of this kind over this group; `bytes` is the whole buffer.
 Collective collective_info(CollectiveOp op, const std::string& what, const Group& group,
                            Bytes bytes);

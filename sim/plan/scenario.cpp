@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "plan/groups.h"
+
 namespace trnsim {
 namespace {
 
@@ -55,26 +57,56 @@ uint64_t nearest_multiple(uint64_t value, uint64_t step) {
   return std::max<uint64_t>(1, (value + step / 2) / step) * step;
 }
 
-void check_job(const Job& job, JsonReader& root, const std::string& system_place) {
+// A layout that a compared system does not change follows its number of chips.
+Layout layout_of(const System& system, const std::optional<JsonReader>& json, const Layout* base) {
+  if (json) return read_layout(*json, base, system.chips());
+  Layout layout = *base;
+  if (layout.shard == layout.data) layout.shard = system.chips();
+  layout.data = system.chips();
+  return layout;
+}
+
+// What `key` of `json` says, or `json` itself where it does not say it.
+JsonReader place_of(JsonReader json, const char* key) {
+  const auto found = json.find(key);
+  return found ? *found : json;
+}
+
+void check_shard(const Job& job, const JsonReader& layout) {
+  if (job.layout.shard == 1 || job.layout.shard == job.layout.data) return;
+  try {
+    if (job.layout.data % job.layout.shard != 0)
+      throw std::invalid_argument("does not divide data (" + std::to_string(job.layout.data) + ")");
+    split_axes(fabric_axes(job.system), static_cast<Rank>(job.layout.shard));
+  } catch (const std::invalid_argument& error) {
+    place_of(layout, "shard")
+        .fail("shard " + std::to_string(job.layout.shard) + " on " + job.system.name + ": " +
+              error.what());
+  }
+}
+
+// `layout` and `training` are where the job's values are stated.
+void check_job(const Job& job, const JsonReader& layout, const JsonReader& training) {
   const Rank chips = job.system.chips();
-  if (job.layout.data != chips) {
-    JsonReader data = root.at("layout").at("data");
-    data.fail(data.shown() + " x tensor 1 x pipeline 1 x context 1 is not the " +
-              std::to_string(chips) + " chips of " + system_place);
-  }
+  if (job.layout.data != chips)
+    place_of(layout, "data")
+        .fail(std::to_string(job.layout.data) + " x tensor 1 x pipeline 1 x context 1 is not the " +
+              std::to_string(chips) + " chips of " + job.system.name);
   const uint64_t per_microbatch = job.training.micro_batch * job.layout.data;
-  if (job.training.global_batch % per_microbatch != 0) {
-    JsonReader batch = root.at("training").at("global_batch");
-    batch.fail(batch.shown() + " is no multiple of micro_batch x data (" +
-               std::to_string(job.training.micro_batch) + " x " + std::to_string(job.layout.data) +
-               " = " + std::to_string(per_microbatch) + ") on " + system_place +
-               "; the nearest is " +
-               std::to_string(nearest_multiple(job.training.global_batch, per_microbatch)));
-  }
-  if (!job.system.chip.peak.contains(job.training.precision)) {
-    JsonReader precision = root.at("training").at("precision");
-    precision.fail(precision.shown() + " has no peak on " + job.system.chip.name);
-  }
+  if (job.training.global_batch % per_microbatch != 0)
+    place_of(training, "global_batch")
+        .fail(std::to_string(job.training.global_batch) +
+              " is no multiple of micro_batch x data (" + std::to_string(job.training.micro_batch) +
+              " x " + std::to_string(job.layout.data) + " = " + std::to_string(per_microbatch) +
+              ") on " + job.system.name + "; the nearest is " +
+              std::to_string(nearest_multiple(job.training.global_batch, per_microbatch)));
+  if (!job.system.chip.peak.contains(job.training.precision))
+    place_of(training, "precision")
+        .fail('"' + job.training.precision + "\" has no peak on " + job.system.chip.name);
+  if (!job.system.chip.peak.contains("bf16"))
+    place_of(training, "precision")
+        .fail(job.system.chip.name + " has no bf16 peak, which attention and logits need");
+  check_shard(job, layout);
 }
 
 void check_purchase(const JsonReader& json, const System& system, const std::string& purchase) {
@@ -84,15 +116,20 @@ void check_purchase(const JsonReader& json, const System& system, const std::str
   json.fail('"' + purchase + "\" is no price of " + system.name + "; it has " + one_of(kinds));
 }
 
-// A compared system without "units" gets as many as fit the chips of the scenario's own.
-Job compared_job(const Job& own, JsonReader json) {
+// A compared system without "units" gets as many as fit the chips of the scenario's own. It may say
+// what of "training" and "layout" is different on it.
+Job compared_job(const Job& own, JsonReader json, JsonReader& root) {
   Job job = own;
   job.faults.clear();
   const bool counted = json.find("units").has_value();
+  const auto training = json.find("training");
+  const auto layout = json.find("layout");
   job.system = read_system(json);
   if (!counted)
     job.system.units = std::max<Rank>(1, own.system.chips() / job.system.chips_per_unit());
-  job.layout.data = job.system.chips();
+  if (training) job.training = read_training(*training, &own.training);
+  job.layout = layout_of(job.system, layout, &own.layout);
+  check_job(job, layout ? *layout : root.at("layout"), training ? *training : root.at("training"));
   return job;
 }
 
@@ -131,16 +168,15 @@ Scenario load_scenario(const std::filesystem::path& path, const std::vector<Over
   auto purchase = root.find("purchase");
   if (purchase) job.purchase = purchase->as_string();
   check_purchase(purchase ? *purchase : root.at("system").at("prices"), job.system, job.purchase);
-  check_job(job, root, job.system.name);
+  check_job(job, root.at("layout"), root.at("training"));
 
   if (auto at = root.find("compare_at"))
     if (at->as_string() != "chips") at->fail(at->shown() + " must be \"chips\" in this version");
   std::vector<Job> compared;
   if (auto systems = root.find("compare_with")) {
     for (const JsonReader& system : systems->items()) {
-      Job other = compared_job(job, system);
+      Job other = compared_job(job, system, root);
       check_purchase(system, other.system, other.purchase);
-      check_job(other, root, other.system.name);
       compared.push_back(std::move(other));
     }
   }

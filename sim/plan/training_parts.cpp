@@ -36,22 +36,4 @@ ModelParts time_parts(const Job& job, uint64_t parameters_held, Plan& plan) {
   return parts;
 }
 
-std::vector<Bucket> fill_buckets(const ModelParts& parts, Bytes size, Bytes bytes_per_parameter) {
-  std::vector<Bucket> buckets;
-  Bytes filled = 0;
-  const auto close = [&](size_t part, size_t operation) {
-    buckets.push_back({part, operation, static_cast<int32_t>(buckets.size()), filled});
-    filled = 0;
-  };
-  for (size_t part = parts.count; part-- > 0;) {
-    const std::vector<TimedOperation>& operations = parts.at(part).backward;
-    for (size_t i = 0; i < operations.size(); ++i) {
-      filled += operations[i].parameters * bytes_per_parameter;
-      if (filled >= size) close(part, i);
-    }
-  }
-  if (filled > 0) close(0, parts.embedding.backward.size() - 1);
-  return buckets;
-}
-
 }  // namespace trnsim

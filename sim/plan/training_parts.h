@@ -44,18 +44,6 @@ struct ModelParts {
 /// those that this rank's optimizer updates.
 ModelParts time_parts(const Job& job, uint64_t parameters_held, Plan& plan);
 
-/// A gradient bucket: complete after this operation of the backward pass of this part.
-struct Bucket {
-  size_t part = 0;
-  size_t operation = 0;
-  int32_t number = 0;
-  Bytes bytes = 0;
-};
-
-/// Fills buckets in the order in which the backward pass completes gradients; a bucket closes with
-/// the operation that fills it, so it may be larger than `size`.
-std::vector<Bucket> fill_buckets(const ModelParts& parts, Bytes size, Bytes bytes_per_parameter);
-
 /// The index of `name` in the plan's names; adds it if it is new.
 uint16_t name_index(Plan& plan, const std::string& name);
 

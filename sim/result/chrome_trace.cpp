@@ -45,7 +45,7 @@ class ChromeTrace final : public Sink {
 
   void ended(const Span& span) override {
     const Label& label = span.step->label;
-    Json args;
+    Json args = Json::object();
     if (label.layer != Label::none) args["layer"] = label.layer;
     if (label.microbatch != Label::none) args["microbatch"] = label.microbatch;
     if (label.bucket != Label::none) args["bucket"] = label.bucket;

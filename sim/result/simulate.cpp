@@ -24,7 +24,8 @@ struct Prepared {
 };
 
 bool only_one_slow_chip(const Job& job) {
-  return job.faults.size() == 1 && job.faults.front().chip.has_value();
+  return job.faults.size() == 1 && job.faults.front().chip.has_value() &&
+         job.faults.front().factor < 1;
 }
 
 // In an ordered plan of ranks that are all alike one slow chip costs what all being slow would
@@ -43,7 +44,8 @@ Prepared prepare(const Job& job, const Network& network, Plan& plan) {
     const Folding healthy = refine(plan, network);
     if (whole_class_is_exact(job, plan, network, healthy)) {
       Prepared made{make_graph(plan, network, healthy),
-                    "exact: ordered plan, the slow chip's class as slow as it"};
+                    "exact step time: ordered plan, all chips as slow as the slow one, whose "
+                    "figures these are"};
       made.graph.ranks.front().speed = job.faults.front().factor;
       return made;
     }

@@ -1,61 +1,152 @@
 #include "workload/recipe.h"
 
+#include <algorithm>
+
 namespace trnsim {
 namespace {
 
 constexpr int64_t large = 1'000'000'000;
+constexpr Bytes mebibyte = 1 << 20;
 
 uint64_t count(const JsonReader& json, int64_t high = large) {
   return static_cast<uint64_t>(json.as_integer(1, high));
 }
 
+void set(std::optional<JsonReader> json, bool& value) {
+  if (json) value = json->as_bool();
+}
+
+// Which buckets a framework makes when nobody says otherwise.
+void framework_defaults(const std::string& framework, Layout& layout) {
+  if (framework == "megatron") {
+    // Megatron-LM, DistributedDataParallelConfig: max(40,000,000, 1,000,000 x data) elements.
+    layout.reduce_bucket = {0, std::max<uint64_t>(40'000'000, 1'000'000 * layout.data), 0};
+    layout.gather_bucket = layout.reduce_bucket;
+  } else if (framework == "deepspeed") {
+    // DeepSpeed, zero_optimization: reduce_bucket_size and allgather_bucket_size, elements.
+    layout.reduce_bucket = {0, 500'000'000, 0};
+    layout.gather_bucket = {0, 500'000'000, 0};
+  } else {
+    // PyTorch, DistributedDataParallel: bucket_cap_mb 25, the first bucket 1 MiB.
+    layout.reduce_bucket = {25 * mebibyte, 0, mebibyte};
+    layout.gather_bucket = layout.reduce_bucket;
+  }
+}
+
+// Buckets by the name that the framework gives their size; one name at most.
+void read_buckets(JsonReader& json, const Layout* base, Layout& layout) {
+  if (base == nullptr) framework_defaults("pytorch", layout);
+  std::string named;
+  const auto once = [&](const char* key) {
+    auto found = json.find(key);
+    if (found && !named.empty())
+      found->fail("the bucket's size is already said by \"" + named + '"');
+    if (found) named = key;
+    return found;
+  };
+  if (auto bucket = once("bucket")) {
+    if (bucket->is_string() && bucket->as_string().find_first_of("0123456789") == std::string::npos)
+      framework_defaults(bucket->as_one_of({"megatron", "deepspeed", "pytorch"}), layout);
+    else
+      layout.reduce_bucket = layout.gather_bucket = {
+          static_cast<Bytes>(bucket->as_quantity(Unit::bytes, 1.0, 1e15)), 0, 0};
+  }
+  if (auto elements = once("ddp_bucket_size"))
+    layout.reduce_bucket = layout.gather_bucket = {0, count(*elements, INT64_MAX), 0};
+  if (auto mebibytes = once("bucket_cap_mb"))
+    layout.reduce_bucket = layout.gather_bucket = {count(*mebibytes) * mebibyte, 0, mebibyte};
+  if (auto elements = once("reduce_bucket_size")) {
+    layout.reduce_bucket = {0, count(*elements, INT64_MAX), 0};
+    layout.gather_bucket = {0, 500'000'000, 0};
+  }
+  if (auto elements = json.find("allgather_bucket_size"))
+    layout.gather_bucket = {0, count(*elements, INT64_MAX), 0};
+}
+
+void read_sharding(JsonReader& json, const Layout* base, Layout& layout) {
+  if (auto stage = base == nullptr ? json.at("zero_stage") : json.find("zero_stage"))
+    layout.zero_stage = static_cast<int>(stage->as_integer(0, 3));
+  auto shard = json.find("shard");
+  const bool hybrid_base = base != nullptr && base->zero_stage > 0 && base->shard < base->data;
+  layout.shard = layout.zero_stage == 0 ? 1 : hybrid_base ? base->shard : layout.data;
+  if (shard && layout.zero_stage == 0) shard->fail("DDP (zero_stage 0) shards nothing");
+  if (shard) layout.shard = count(*shard);
+  if (layout.data % layout.shard != 0)
+    (shard ? *shard : json)
+        .fail("shard: " + std::to_string(layout.shard) + " does not divide data (" +
+              std::to_string(layout.data) + ")");
+  auto reshard = json.find("reshard_after_forward");
+  if (reshard && layout.zero_stage != 3)
+    reshard->fail("only ZeRO-3 (zero_stage 3) gathers what it could reshard");
+  set(reshard, layout.reshard_after_forward);
+  if (auto prefetch = json.find("prefetch"))
+    layout.prefetch = static_cast<uint64_t>(prefetch->as_integer(0, 1000));
+  // DDP and ZeRO-1 keep whole gradients, so they wait for the last microbatch; ZeRO-2 and -3 do
+  // not.
+  if (base == nullptr || json.find("zero_stage"))
+    layout.sync_every_microbatch = layout.zero_stage >= 2;
+  if (auto sync = json.find("gradient_sync")) {
+    layout.sync_every_microbatch =
+        sync->as_one_of({"every_microbatch", "last_microbatch"}) == "every_microbatch";
+    if (layout.zero_stage == 2 && !layout.sync_every_microbatch)
+      sync->fail("ZeRO-2 keeps only its shard of the gradients, so it reduces every microbatch");
+  }
+}
+
 }  // namespace
 
-Training read_training(JsonReader json) {
-  Training training;
+Training read_training(JsonReader json, const Training* base) {
+  Training training = base == nullptr ? Training{} : *base;
+  const auto get = [&](const char* key) { return base == nullptr ? json.at(key) : json.find(key); };
   if (auto format = json.find("format")) format->as_one_of({"trnsim.recipe.v1"});
   json.find("name");
   json.find("source");
-  training.sequence_length = count(json.at("sequence_length"), 100'000'000);
-  training.global_batch = count(json.at("global_batch"));
-  training.micro_batch = count(json.at("micro_batch"), 1'000'000);
-  training.precision = json.at("precision").as_one_of({"bf16", "fp8"});
+  if (auto length = get("sequence_length")) training.sequence_length = count(*length, 100'000'000);
+  if (auto batch = get("global_batch")) training.global_batch = count(*batch);
+  if (auto batch = get("micro_batch")) training.micro_batch = count(*batch, 1'000'000);
+  if (auto precision = get("precision")) training.precision = precision->as_one_of({"bf16", "fp8"});
   if (auto gradient = json.find("gradient_precision"))
-    training.gradient_precision = gradient->as_one_of({"fp32", "bf16"});
-  const std::string recompute = json.at("recompute").as_one_of({"none", "selective", "full"});
-  training.recompute = recompute == "none"   ? Recompute::none
-                       : recompute == "full" ? Recompute::full
-                                             : Recompute::selective;
-  training.optimizer = json.at("optimizer").as_one_of({"adamw", "sgd"}) == "adamw"
-                           ? Optimizer::adamw
-                           : Optimizer::sgd;
+    training.gradient_precision = training.reduction_precision =
+        gradient->as_one_of({"fp32", "bf16"});
+  if (auto reduction = json.find("reduction_precision"))
+    training.reduction_precision = reduction->as_one_of({"fp32", "bf16"});
+  if (auto recompute = get("recompute")) {
+    const std::string mode = recompute->as_one_of({"none", "selective", "full"});
+    training.recompute = mode == "none"   ? Recompute::none
+                         : mode == "full" ? Recompute::full
+                                          : Recompute::selective;
+  }
+  if (auto optimizer = get("optimizer"))
+    training.optimizer =
+        optimizer->as_one_of({"adamw", "sgd"}) == "adamw" ? Optimizer::adamw : Optimizer::sgd;
   json.reject_unknown_keys();
   return training;
 }
 
-Layout read_layout(JsonReader json) {
-  Layout layout;
-  layout.data = count(json.at("data"));
+Layout read_layout(JsonReader json, const Layout* base, std::optional<uint64_t> default_data) {
+  Layout layout = base == nullptr ? Layout{} : *base;
+  if (auto data = default_data ? json.find("data") : json.at("data"))
+    layout.data = count(*data);
+  else
+    layout.data = *default_data;
   for (const char* key : {"tensor", "pipeline", "context", "expert"}) {
     auto degree = json.find(key);
     if (degree && degree->as_integer(1, large) != 1)
       degree->fail(degree->shown() + " must be 1; this version splits only over \"data\"");
   }
   if (auto order = json.find("order")) {
-    const std::string text = order->as_string();
-    if (text != "tp-cp-ep-dp-pp")
+    if (order->as_string() != "tp-cp-ep-dp-pp")
       order->fail(order->shown() +
                   " must be \"tp-cp-ep-dp-pp\"; with data parallelism alone no order differs");
   }
-  JsonReader stage = json.at("zero_stage");
-  layout.zero_stage = static_cast<int>(stage.as_integer(0, 3));
-  if (layout.zero_stage == 1 || layout.zero_stage == 2)
-    stage.fail(stage.shown() + " must be 0 (DDP) or 3 (ZeRO-3, FSDP) in this version");
-  if (auto bucket = json.find("bucket"))
-    layout.bucket = static_cast<Bytes>(bucket->as_quantity(Unit::bytes, 1.0, 1e15));
-  if (auto overlap = json.find("overlap")) layout.overlap = overlap->as_bool();
-  if (auto prefetch = json.find("prefetch"))
-    layout.prefetch = static_cast<uint64_t>(prefetch->as_integer(0, 1000));
+  read_sharding(json, base, layout);
+  read_buckets(json, base, layout);
+  if (auto order = json.find("bucket_order"))
+    layout.dynamic_buckets = order->as_one_of({"static", "dynamic"}) == "dynamic";
+  if (auto overlap = json.find("overlap"))
+    layout.overlap_grad_reduce = layout.overlap_param_gather = overlap->as_bool();
+  set(json.find("overlap_grad_reduce"), layout.overlap_grad_reduce);
+  set(json.find("overlap_param_gather"), layout.overlap_param_gather);
   if (auto algorithm = json.find("algorithm"))
     layout.algorithm =
         algorithm->as_one_of({"ring", "direct"}) == "ring" ? Algorithm::ring : Algorithm::direct;

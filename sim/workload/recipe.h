@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/json_reader.h"
@@ -17,32 +18,56 @@ struct Training {
   uint64_t global_batch = 1;  // sequences in a step
   uint64_t micro_batch = 1;   // sequences of one rank at a time
   std::string precision = "bf16";
-  std::string gradient_precision = "fp32";  // of the buffers that are reduced
+  std::string gradient_precision = "fp32";   // of the buffers that gradients are summed up in
+  std::string reduction_precision = "fp32";  // of gradients on the wire
   Recompute recompute = Recompute::none;
   Optimizer optimizer = Optimizer::adamw;
 
   uint64_t tokens_per_step() const { return sequence_length * global_batch; }
-  /// Bytes of a gradient element in the reduction.
+  /// Bytes of a gradient element in its buffer.
   uint64_t gradient_bytes() const { return gradient_precision == "fp32" ? 4 : 2; }
+  /// Bytes of a gradient element in the reduction.
+  uint64_t reduction_bytes() const { return reduction_precision == "fp32" ? 4 : 2; }
 };
 
 /// Which algorithm a collective runs along each dimension of the fabric.
 enum class Algorithm { ring, direct };
 
-/// How the work is split over ranks.
+/// How many gradients (ZeRO-1, -2: parameters too) one collective takes, in bytes or in elements,
+/// as the framework whose key it is counts them.
+struct BucketSize {
+  Bytes bytes = 0;        // if above 0
+  uint64_t elements = 0;  // else
+  Bytes first = 0;        // of the first bucket, if it is smaller
+
+  /// Bytes of elements of this width.
+  Bytes of(uint64_t bytes_per_element) const {
+    return bytes > 0 ? bytes : elements * bytes_per_element;
+  }
+};
+
+/// How the work is split over ranks, and when ranks exchange what.
 struct Layout {
   uint64_t data = 1;
-  int zero_stage = 0;          // 0 (DDP) or 3 (ZeRO-3, FSDP)
-  Bytes bucket = 200'000'000;  // gradients of DDP that are reduced together
-  bool overlap = true;         // collectives run beside compute
-  uint64_t prefetch = 1;       // layers gathered ahead (ZeRO-3)
+  int zero_stage = 0;  // 0: DDP; shards 1: optimizer states, 2: gradients too, 3: parameters too
+  uint64_t shard = 1;  // ranks that hold one copy of what is sharded; fewer than data: hybrid
+  bool reshard_after_forward = true;  // ZeRO-3: gathered again for the backward pass
+  uint64_t prefetch = 1;              // ZeRO-3: layers gathered ahead
+  bool overlap_grad_reduce = true;    // reductions run beside the backward pass
+  bool overlap_param_gather = true;   // gathers run beside compute
+  BucketSize reduce_bucket;           // stages 0 to 2
+  BucketSize gather_bucket;           // stages 1 and 2
+  bool dynamic_buckets = true;        // filled as gradients come, not by order of registration
+  bool sync_every_microbatch = true;  // else gradients are reduced after the last one
   Algorithm algorithm = Algorithm::ring;
   bool ordered = true;  // collectives share one stream; else one stream for each kind
 };
 
-/// Reads the scenario's "training", which may lie over a "trnsim.recipe.v1" file.
-Training read_training(JsonReader json);
-/// Reads the scenario's "layout".
-Layout read_layout(JsonReader json);
+/// Reads the scenario's "training", which may lie over a "trnsim.recipe.v1" file; with `base`, that
+/// of a compared system, which changes only what it names. Throws InputError.
+Training read_training(JsonReader json, const Training* base = nullptr);
+/// Reads the scenario's "layout" in the same way. `default_data`: the ranks, if it names none.
+Layout read_layout(JsonReader json, const Layout* base = nullptr,
+                   std::optional<uint64_t> default_data = {});
 
 }  // namespace trnsim

@@ -57,12 +57,20 @@ System random_system(Random& random) {
 Job random_job(Random& random) {
   Job job = small_job(random_system(random));
   job.training.global_batch *= random.from(1, 2);
-  job.layout.zero_stage = random.chance(2) ? 3 : 0;
+  job.layout.zero_stage = static_cast<int>(random.from(0, 3));
+  job.layout.shard = job.layout.zero_stage == 0 ? 1 : job.layout.data;
+  const Rank unit = job.system.chips_per_unit();
+  if (job.layout.zero_stage > 0 && random.chance(3)) job.layout.shard = unit;
+  job.layout.reshard_after_forward = random.chance(2);
+  job.layout.sync_every_microbatch = job.layout.zero_stage == 2 || random.chance(2);
+  job.layout.dynamic_buckets = random.chance(2);
   job.layout.algorithm = random.chance(2) ? Algorithm::ring : Algorithm::direct;
   job.layout.ordered = random.chance(2);
-  job.layout.overlap = !random.chance(4);
+  job.layout.overlap_grad_reduce = !random.chance(4);
+  job.layout.overlap_param_gather = !random.chance(4);
   job.layout.prefetch = random.from(0, 2);
-  job.layout.bucket = random.from(1, 5) * 10000;
+  job.layout.reduce_bucket = {random.from(1, 5) * 10000, 0, 5000};
+  job.layout.gather_bucket = {0, random.from(1, 5) * 10000, 0};
   return job;
 }
 

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "fixtures.h"
-#include "plan/training_step.h"
+#include "plan/groups.h"
 
 namespace trnsim::test {
 namespace {

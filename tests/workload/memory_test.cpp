@@ -26,6 +26,7 @@ Layout layout(int zero_stage) {
   Layout made;
   made.data = 576;
   made.zero_stage = zero_stage;
+  made.shard = zero_stage == 0 ? 1 : made.data;
   return made;
 }
 
@@ -43,7 +44,7 @@ TEST(Memory, OfDdpHoldsEverythingOnEachChip) {
   EXPECT_EQ(held["parameters"], 2 * parameters_of_70b);
   EXPECT_EQ(held["gradients"], 4 * parameters_of_70b);
   EXPECT_EQ(held["optimizer states"], 12 * parameters_of_70b);
-  EXPECT_FALSE(held.contains("gathered layers"));
+  EXPECT_FALSE(held.contains("gathered parameters"));
 }
 
 TEST(Memory, OfZero3IsDividedByTheRanks) {
@@ -68,7 +69,7 @@ TEST(Memory, AgreesWithTheZeroPaper) {
   };
   EXPECT_NEAR(states(layout(0)), 120e9, 0.1e9);
   Layout shared = layout(3);
-  shared.data = 64;
+  shared.data = shared.shard = 64;
   EXPECT_NEAR(states(shared), 1.9e9, 0.05e9);
 }
 
@@ -132,11 +133,11 @@ TEST(Memory, OfFullRecomputationHoldsOneLayerAgain) {
 TEST(Memory, HoldsTheGatheredUnitsOfZero3) {
   const Bytes head = 8192 + 128256ULL * 8192;
   auto ahead = parts(training(), layout(3));
-  EXPECT_EQ(ahead["gathered layers"], 2 * head * 2);      // bf16, this one and the next
+  EXPECT_EQ(ahead["gathered parameters"], 2 * head * 2);  // bf16, this one and the next
   EXPECT_EQ(ahead["unreduced gradients"], 4 * head * 2);  // fp32, this one and the one before
   Layout alone = layout(3);
-  alone.overlap = false;
-  EXPECT_EQ(parts(training(), alone)["gathered layers"], 2 * head);
+  alone.overlap_grad_reduce = alone.overlap_param_gather = false;
+  EXPECT_EQ(parts(training(), alone)["gathered parameters"], 2 * head);
   EXPECT_EQ(parts(training(), alone)["unreduced gradients"], 4 * head);
 }
 

@@ -1,0 +1,38 @@
+#include "plan/buckets.h"
+
+namespace trnsim {
+
+std::vector<GradientBucket> gradient_buckets(const ModelParts& parts, uint64_t size, uint64_t first,
+                                             bool dynamic) {
+  std::vector<GradientBucket> buckets;
+  uint64_t filled = 0;
+  const auto close = [&](size_t part, size_t operation) {
+    buckets.push_back({part, operation, static_cast<int32_t>(buckets.size()), filled});
+    filled = 0;
+  };
+  for (size_t part = parts.count; part-- > 0;) {
+    const std::vector<TimedOperation>& operations = parts.at(part).backward;
+    const size_t last = operations.size() - 1;
+    for (size_t i = 0; i < operations.size(); ++i) {
+      filled += operations[i].parameters;
+      const bool full = filled >= (buckets.empty() && first > 0 ? first : size);
+      if (full && filled > 0) close(part, dynamic ? i : last);
+    }
+  }
+  if (filled > 0) close(0, parts.at(0).backward.size() - 1);
+  return buckets;
+}
+
+std::vector<ParameterBucket> parameter_buckets(const ModelParts& parts, uint64_t size) {
+  std::vector<ParameterBucket> buckets;
+  uint64_t filled = 0;
+  for (size_t part = 0; part < parts.count; ++part) {
+    filled += parts.at(part).parameters;
+    if (filled < size && part + 1 < parts.count) continue;
+    buckets.push_back({part, filled});
+    filled = 0;
+  }
+  return buckets;
+}
+
+}  // namespace trnsim

@@ -1,0 +1,153 @@
+// ZeRO-3, FSDP and hybrid sharding.
+
+#include "plan/data_parallel.h"
+
+namespace trnsim {
+namespace {
+
+constexpr Bytes bf16 = 2;
+
+class FullySharded final : public DataParallel {
+ public:
+  FullySharded(const Job& job, const ModelParts& parts, Plan& plan)
+      : layout_(job.layout),
+        blocks_{parts.count, job.microbatches()},
+        parts_(parts),
+        held_(job.training.gradient_bytes()),
+        wire_(job.training.reduction_bytes()),
+        collectives_(job, plan) {
+    for (size_t part = 0; part < parts.count; ++part) announce(parts.at(part), plan);
+  }
+
+  void before(size_t block, Unrolled& program) const override {
+    const size_t ahead = layout_.overlap_param_gather ? layout_.prefetch : 0;
+    for (size_t next = block == 0 ? 0 : block + ahead; next <= block + ahead; ++next)
+      if (gathers(next)) gather(next, ahead, program);
+  }
+
+  std::vector<Position> needs(size_t block, const Unrolled& program) const override {
+    std::vector<Position> needed;
+    if (gathers(block)) needed.push_back(program.at(name_of(Name::What::gathered, block)));
+    if (block == 0) return needed;
+    const bool must_wait = block == blocks_.optimizer() || !layout_.overlap_grad_reduce;
+    const Name reduced = name_of(Name::What::reduced, block - 1);
+    if (must_wait && program.has(reduced)) needed.push_back(program.at(reduced));
+    return needed;
+  }
+
+  void after_operation(size_t block, size_t operation, Position computed,
+                       Unrolled& program) const override {
+    const StepBlocks::Place at = blocks_.place(block);
+    if (at.backward && operation + 1 == parts_.at(at.part).backward.size() && reduces(at))
+      reduce(block, computed, program);
+  }
+
+  int64_t taken(size_t block) const override {
+    const StepBlocks::Place at = blocks_.place(block);
+    return at.backward && reduces(at) ? whole_gradient(at.part) : 0;
+  }
+
+  int64_t freed(size_t block) const override {
+    if (collectives_.shard.axes.empty()) return 0;
+    const StepBlocks::Place at = blocks_.place(block);
+    const bool stays =
+        !at.backward && (at.part + 1 == parts_.count || !layout_.reshard_after_forward);
+    return stays ? 0 : static_cast<int64_t>(bf16 * parts_.at(at.part).parameters);
+  }
+
+ private:
+  // The last part stays gathered from its forward to its backward pass, which follows at once.
+  bool gathers(size_t block) const {
+    if (collectives_.shard.axes.empty() || block >= blocks_.optimizer()) return false;
+    const StepBlocks::Place at = blocks_.place(block);
+    return !at.backward || (layout_.reshard_after_forward && at.part + 1 < parts_.count);
+  }
+
+  bool reduces(const StepBlocks::Place& at) const {
+    const bool alone = collectives_.shard.axes.empty() && collectives_.replicas.axes.empty();
+    return !alone && (layout_.sync_every_microbatch || at.microbatch + 1 == blocks_.microbatches);
+  }
+
+  int64_t whole_gradient(size_t part) const {
+    // Summed up over microbatches it is there all the time.
+    return layout_.sync_every_microbatch ? static_cast<int64_t>(held_ * parts_.at(part).parameters)
+                                         : 0;
+  }
+
+  void announce(const ModelPart& part, Plan& plan) {
+    if (!collectives_.shard.axes.empty()) {
+      collectives_.announce(plan, CollectiveOp::all_gather, parameters_of(part), collectives_.shard,
+                            bf16 * part.parameters);
+      collectives_.announce(plan, CollectiveOp::reduce_scatter, gradients_of(part),
+                            collectives_.shard, wire_ * part.parameters);
+    }
+    if (!collectives_.replicas.axes.empty())
+      collectives_.announce(plan, CollectiveOp::all_reduce, gradients_of(part),
+                            collectives_.replicas,
+                            shard_bytes(collectives_.shard, wire_ * part.parameters));
+  }
+
+  static std::string parameters_of(const ModelPart& part) {
+    return part.name + std::string(" parameters");
+  }
+  static std::string gradients_of(const ModelPart& part) {
+    return part.name + std::string(" gradients");
+  }
+
+  Label label(const StepBlocks::Place& at) const {
+    Label made;
+    made.layer = parts_.layer_of(at.part);
+    made.microbatch = static_cast<int32_t>(at.microbatch);
+    return made;
+  }
+
+  void gather(size_t block, size_t ahead, Unrolled& program) const {
+    const StepBlocks::Place at = blocks_.place(block);
+    const ModelPart& part = parts_.at(at.part);
+    const Bytes bytes = bf16 * part.parameters;
+    std::vector<Position> after;
+    // A gathered layer is freed when it has been computed: only then is there room for one more.
+    if (block > ahead)
+      after.push_back(program.at(name_of(Name::What::computed, block - 1 - ahead)));
+    const Name reduced = name_of(Name::What::reduced, block - 1);
+    if (!layout_.overlap_grad_reduce && block > 0 && program.has(reduced))
+      after.push_back(program.at(reduced));
+    program.publish(
+        name_of(Name::What::gathered, block),
+        collectives_.add(program, CollectiveOp::all_gather, parameters_of(part), collectives_.shard,
+                         bytes, label(at), std::move(after), static_cast<int64_t>(bytes)));
+  }
+
+  void reduce(size_t block, Position computed, Unrolled& program) const {
+    const StepBlocks::Place at = blocks_.place(block);
+    const ModelPart& part = parts_.at(at.part);
+    const Bytes bytes = wire_ * part.parameters;
+    Position reduced = computed;
+    const int64_t freed = -whole_gradient(at.part);
+    if (!collectives_.shard.axes.empty())
+      reduced = collectives_.add(program, CollectiveOp::reduce_scatter, gradients_of(part),
+                                 collectives_.shard, bytes, label(at), {reduced}, 0, freed);
+    if (!collectives_.replicas.axes.empty())
+      reduced =
+          collectives_.add(program, CollectiveOp::all_reduce, gradients_of(part),
+                           collectives_.replicas, shard_bytes(collectives_.shard, bytes), label(at),
+                           {reduced}, 0, collectives_.shard.axes.empty() ? freed : 0);
+    program.publish(name_of(Name::What::reduced, block), reduced);
+  }
+
+  Layout layout_;
+  StepBlocks blocks_;
+  ModelParts parts_;
+  Bytes held_;  // bytes of a gradient in its buffer
+  Bytes wire_;  // and in the reduction
+  DataCollectives collectives_;
+};
+
+}  // namespace
+
+std::unique_ptr<const DataParallel> make_fully_sharded(const Job& job, const ModelParts& parts,
+                                                       Plan& plan) {
+  return std::make_unique<FullySharded>(job, parts, plan);
+}
+
+}  // namespace trnsim

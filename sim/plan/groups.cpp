@@ -1,0 +1,69 @@
+#include "plan/groups.h"
+
+#include <stdexcept>
+
+namespace trnsim {
+
+std::vector<Axis> fabric_axes(const System& system) {
+  std::vector<Axis> axes;
+  Rank stride = 1;
+  const auto add = [&](const std::string& name, Rank size) {
+    axes.push_back({name, stride, size});
+    stride *= size;
+  };
+  for (const FabricDimension& dimension : system.scale_up) add(dimension.name, dimension.size);
+  Rank grouped = 1;  // units that the axes so far cover
+  for (const ClosLayer& layer : system.scale_out.layers) {
+    if (layer.units >= system.units || system.units % layer.units != 0) break;
+    add(layer.name, layer.units / grouped);
+    grouped = layer.units;
+  }
+  add(system.scale_out.name, system.units / grouped);
+  return axes;
+}
+
+namespace {
+
+// The size of a group that lies along the axes, nearest to `wanted`.
+Rank nearest_group(const std::vector<Axis>& axes, Rank wanted) {
+  Rank best = 1;
+  const auto distance = [&](Rank size) { return size > wanted ? size - wanted : wanted - size; };
+  Rank whole = 1;
+  for (const Axis& axis : axes) {
+    for (Rank part = 1; part <= axis.size; ++part)
+      if (axis.size % part == 0 && distance(whole * part) < distance(best)) best = whole * part;
+    whole *= axis.size;
+  }
+  return best;
+}
+
+std::string product_of(const std::vector<Axis>& axes) {
+  std::string text;
+  for (const Axis& axis : axes)
+    if (axis.size > 1) text += (text.empty() ? "" : " x ") + std::to_string(axis.size);
+  return text;
+}
+
+}  // namespace
+
+std::pair<std::vector<Axis>, std::vector<Axis>> split_axes(const std::vector<Axis>& axes,
+                                                           Rank inner) {
+  std::pair<std::vector<Axis>, std::vector<Axis>> parts;
+  Rank left = inner;
+  for (const Axis& axis : axes) {
+    // The inner group takes whole axes, then a part of one, and nothing beyond it.
+    const Rank taken = left % axis.size == 0 ? axis.size : axis.size % left == 0 ? left : 0;
+    if (taken == 0)
+      throw std::invalid_argument("groups of " + std::to_string(inner) +
+                                  " ranks do not lie along the fabric's dimensions (" +
+                                  product_of(axes) + "); the nearest that do have " +
+                                  std::to_string(nearest_group(axes, inner)));
+    if (taken > 1) parts.first.push_back({axis.name, axis.stride, taken});
+    if (taken < axis.size)
+      parts.second.push_back({axis.name, axis.stride * taken, axis.size / taken});
+    left /= taken;
+  }
+  return parts;
+}
+
+}  // namespace trnsim
