@@ -2,6 +2,7 @@
 
 #include "cli/questions.h"
 #include "cli/verbs.h"
+#include "plan/comparison.h"
 
 namespace trnsim {
 namespace {
@@ -9,16 +10,18 @@ namespace {
 struct Options {
   std::vector<std::string> inputs;
   std::vector<std::string> sets;
-  std::string at = "chips";
+  std::string at;
   bool json = false;
   bool quiet = false;
   bool assumptions = false;
+  bool best_layout = false;
 };
 
 ScenarioResult read_stated(const Document& document, const Options& options) {
-  if (!options.sets.empty())
-    throw InputError(document.place("") +
-                     ": is a result, which --set cannot change; name its scenario");
+  if (!options.sets.empty() || !options.at.empty() || options.best_layout)
+    throw InputError(
+        document.place("") +
+        ": is a result, which --set, --at and --best-layout cannot change; name its scenario");
   return read_result(document);
 }
 
@@ -28,8 +31,9 @@ ScenarioResult result_of(const std::string& path, const Options& options) {
   const auto format = document.root().find("format");
   if (format != document.root().end() && *format == "trnsim.result.v1")
     return read_stated(document, options);
-  const Scenario scenario = load_scenario(path, parse_overrides(options.sets));
-  return answer(scenario, {{}, !options.quiet});
+  std::vector<Override> overrides = parse_overrides(options.sets);
+  if (!options.at.empty()) overrides.push_back({"compare_at", options.at});
+  return answer(load_scenario(path, overrides), {{}, !options.quiet, options.best_layout});
 }
 
 int compare(const Options& options) {
@@ -38,6 +42,9 @@ int compare(const Options& options) {
     const ScenarioResult next = result_of(options.inputs[i], options);
     all.name += " | " + next.name;
     if (next.title != all.title) all.title += "\n" + next.title;
+    // Only systems of one scenario are explained against one another.
+    all.comparisons.push_back({next.runs.front().system, 0, {}});
+    all.comparisons.insert(all.comparisons.end(), next.comparisons.begin(), next.comparisons.end());
     all.runs.insert(all.runs.end(), next.runs.begin(), next.runs.end());
   }
   print(all, options.json, options.assumptions);
@@ -53,8 +60,11 @@ void add_compare(CLI::App& app, Work& work) {
   verb->add_option("inputs", options->inputs,
                    "Scenario files, which are simulated, and result.json files of earlier runs")
       ->required();
-  verb->add_option("--at", options->at, "What the systems have in common")
-      ->check(CLI::IsMember({"chips"}));
+  verb->add_option(
+      "--at", options->at,
+      "What compared systems have in common: " + one_of(comparison_bases()) + "; units round down");
+  verb->add_flag("--best-layout", options->best_layout,
+                 "Give each system the layout of data parallelism that fits and is fastest on it");
   verb->add_option("--set", options->sets, "Change one value of each scenario: path=value")
       ->type_name("PATH=VALUE")
       ->expected(1)
@@ -65,7 +75,8 @@ void add_compare(CLI::App& app, Work& work) {
   verb->add_flag("-q,--quiet", options->quiet, "No progress on stderr");
   verb->footer(
       "Examples:\n"
-      "  trnsim compare scenarios/quickstart.json\n"
+      "  trnsim compare scenarios/quickstart.json --at cost\n"
+      "  trnsim compare scenarios/quickstart.json --at time --best-layout\n"
       "  trnsim compare out/ring/result.json out/direct/result.json\n"
       "Exit code: 0 done, 1 a fault of trnsim, 2 the input is wrong, 3 does not fit in memory");
   verb->callback([options, &work] { work = [options] { return compare(*options); }; });

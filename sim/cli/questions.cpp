@@ -4,6 +4,7 @@
 
 #include "cli/verbs.h"
 #include "result/chrome_trace.h"
+#include "result/comparison.h"
 #include "result/progress.h"
 #include "result/report.h"
 #include "result/simulate.h"
@@ -16,6 +17,23 @@ std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
   return overrides;
 }
 
+namespace {
+
+// The scenario's jobs with everything chosen that it leaves open.
+std::vector<Job> settled_jobs(const Scenario& scenario, const Answering& options) {
+  std::vector<Job> jobs = scenario.jobs;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    if (i > 0 && scenario.compare_at == "time") jobs[i] = matched_in_time(jobs.front(), jobs[i]);
+    if (options.best_layout)
+      jobs[i] = best_layout(jobs[i]);
+    else if (jobs[i].layout.best_algorithm)
+      jobs[i] = best_algorithm(jobs[i]);
+  }
+  return jobs;
+}
+
+}  // namespace
+
 ScenarioResult answer(const Scenario& scenario, const Answering& options) {
   const auto make_sinks = [&](const Graph& graph, const Network&) {
     std::vector<std::unique_ptr<Sink>> sinks;
@@ -23,12 +41,13 @@ ScenarioResult answer(const Scenario& scenario, const Answering& options) {
     if (!options.trace.empty()) sinks.push_back(make_chrome_trace(options.trace, graph));
     return sinks;
   };
+  const std::vector<Job> jobs = settled_jobs(scenario, options);
   ScenarioResult result;
   result.name = scenario.name;
-  result.title = title_of(scenario.jobs.front());
+  result.title = title_of(jobs.front());
   result.version = version();
   result.compare_at = scenario.compare_at;
-  result.runs = simulate_all(scenario.jobs, make_sinks);
+  result.runs = simulate_all(jobs, make_sinks);
   const RunResult& own = result.runs.front();
   if (!own.fits) {
     std::string table = memory_table(own);
@@ -36,6 +55,8 @@ ScenarioResult answer(const Scenario& scenario, const Answering& options) {
     throw CannotRun(scenario.path + ": the job does not fit in the memory of a chip of " +
                     own.system + ":\n" + table);
   }
+  for (size_t i = 1; i < jobs.size(); ++i)
+    result.comparisons.push_back(explain(jobs.front(), jobs[i], scenario.compare_at));
   return result;
 }
 

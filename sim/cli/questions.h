@@ -13,6 +13,7 @@ namespace trnsim {
 struct Answering {
   std::filesystem::path trace;  // of the scenario's own system; empty: none
   bool progress = true;
+  bool best_layout = false;  // each system with its own fastest layout that fits
 };
 
 /// Simulates all of a scenario's systems. Throws CannotRun if its own does not fit in memory.

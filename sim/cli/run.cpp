@@ -15,12 +15,14 @@ struct Options {
   bool json = false;
   bool quiet = false;
   bool assumptions = false;
+  bool best_layout = false;
 };
 
 int run(const Options& options) {
   const Scenario scenario = load_scenario(options.scenario, parse_overrides(options.sets));
   Answering answering;
   answering.progress = !options.quiet;
+  answering.best_layout = options.best_layout;
   const std::filesystem::path folder = options.out;
   if (!folder.empty()) {
     make_folder(folder);
@@ -54,6 +56,8 @@ void add_run(CLI::App& app, Work& work) {
   verb->add_flag("--json", options->json, "Print one JSON object in place of the report");
   verb->add_flag("--assumptions", options->assumptions,
                  "List the assumed numbers that the report rests on");
+  verb->add_flag("--best-layout", options->best_layout,
+                 "Give each system the layout of data parallelism that fits and is fastest on it");
   verb->add_flag("-q,--quiet", options->quiet, "No progress on stderr");
   verb->footer(
       "Examples:\n"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "plan/comparison.h"
 #include "plan/groups.h"
 
 namespace trnsim {
@@ -59,8 +60,11 @@ uint64_t nearest_multiple(uint64_t value, uint64_t step) {
 
 // A layout that a compared system does not change follows its number of chips.
 Layout layout_of(const System& system, const std::optional<JsonReader>& json, const Layout* base) {
-  if (json) return read_layout(*json, base, system.chips());
+  Layout free = *base;
+  free.best_algorithm = true;  // unless it says which
+  if (json) return read_layout(*json, &free, system.chips());
   Layout layout = *base;
+  layout.best_algorithm = true;
   if (layout.shard == layout.data) layout.shard = system.chips();
   layout.data = system.chips();
   return layout;
@@ -85,6 +89,15 @@ void check_shard(const Job& job, const JsonReader& layout) {
   }
 }
 
+void check_peaks(const Job& job, const JsonReader& training) {
+  if (!job.system.chip.peak.contains(job.training.precision))
+    place_of(training, "precision")
+        .fail('"' + job.training.precision + "\" has no peak on " + job.system.chip.name);
+  if (!job.system.chip.peak.contains("bf16"))
+    place_of(training, "precision")
+        .fail(job.system.chip.name + " has no bf16 peak, which attention and logits need");
+}
+
 // `layout` and `training` are where the job's values are stated.
 void check_job(const Job& job, const JsonReader& layout, const JsonReader& training) {
   const Rank chips = job.system.chips();
@@ -100,12 +113,7 @@ void check_job(const Job& job, const JsonReader& layout, const JsonReader& train
               " x " + std::to_string(job.layout.data) + " = " + std::to_string(per_microbatch) +
               ") on " + job.system.name + "; the nearest is " +
               std::to_string(nearest_multiple(job.training.global_batch, per_microbatch)));
-  if (!job.system.chip.peak.contains(job.training.precision))
-    place_of(training, "precision")
-        .fail('"' + job.training.precision + "\" has no peak on " + job.system.chip.name);
-  if (!job.system.chip.peak.contains("bf16"))
-    place_of(training, "precision")
-        .fail(job.system.chip.name + " has no bf16 peak, which attention and logits need");
+  check_peaks(job, training);
   check_shard(job, layout);
 }
 
@@ -116,20 +124,25 @@ void check_purchase(const JsonReader& json, const System& system, const std::str
   json.fail('"' + purchase + "\" is no price of " + system.name + "; it has " + one_of(kinds));
 }
 
-// A compared system without "units" gets as many as fit the chips of the scenario's own. It may say
-// what of "training" and "layout" is different on it.
-Job compared_job(const Job& own, JsonReader json, JsonReader& root) {
+// A compared system has as many units as give it no more than the own one of what they are to have
+// in common; at equal chips "units" may say how many. It may say what of "training" and "layout" is
+// different on it; of the algorithms of collectives it gets the best unless it says which.
+Job compared_job(const Job& own, JsonReader json, JsonReader& root, const std::string& at) {
   Job job = own;
   job.faults.clear();
   const bool counted = json.find("units").has_value();
   const auto training = json.find("training");
   const auto layout = json.find("layout");
   job.system = read_system(json);
-  if (!counted)
+  if (at == "chips" && !counted)
     job.system.units = std::max<Rank>(1, own.system.chips() / job.system.chips_per_unit());
   if (training) job.training = read_training(*training, &own.training);
   job.layout = layout_of(job.system, layout, &own.layout);
-  check_job(job, layout ? *layout : root.at("layout"), training ? *training : root.at("training"));
+  const JsonReader stated = training ? *training : root.at("training");
+  check_purchase(json, job.system, job.purchase);
+  check_peaks(job, stated);
+  if (at != "chips") set_units(job, at == "time" ? 1 : units_at(own, job, at));
+  check_job(job, layout ? *layout : root.at("layout"), stated);
   return job;
 }
 
@@ -170,14 +183,11 @@ Scenario load_scenario(const std::filesystem::path& path, const std::vector<Over
   check_purchase(purchase ? *purchase : root.at("system").at("prices"), job.system, job.purchase);
   check_job(job, root.at("layout"), root.at("training"));
 
-  if (auto at = root.find("compare_at"))
-    if (at->as_string() != "chips") at->fail(at->shown() + " must be \"chips\" in this version");
+  if (auto at = root.find("compare_at")) scenario.compare_at = at->as_one_of(comparison_bases());
   std::vector<Job> compared;
   if (auto systems = root.find("compare_with")) {
     for (const JsonReader& system : systems->items()) {
-      Job other = compared_job(job, system, root);
-      check_purchase(system, other.system, other.purchase);
-      compared.push_back(std::move(other));
+      compared.push_back(compared_job(job, system, root, scenario.compare_at));
     }
   }
   root.reject_unknown_keys();

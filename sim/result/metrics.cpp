@@ -21,15 +21,27 @@ Metrics::Metrics(const Graph& graph, Bytes resident_bytes)
     rank.collective_begin.resize(kinds);
     rank.collective_time.resize(kinds);
     rank.collective_count.resize(kinds);
+    rank.by_collective.resize(kinds);
+    rank.by_pattern.resize(graph.plan->patterns.size());
   }
 }
 
+// Where several collectives are in progress, each counts for its part of the time.
 void Metrics::advance(RankSums& sums, Seconds now) {
   const Seconds passed = now - sums.since;
   sums.since = now;
-  if (sums.busy_exchanges == 0) return;
+  if (sums.exchanges.empty()) return;
+  const bool hidden = sums.busy_compute > 0;
   sums.communication += passed;
-  if (sums.busy_compute > 0) sums.overlapped += passed;
+  if (hidden) sums.overlapped += passed;
+  const Seconds part = passed / static_cast<double>(sums.exchanges.size());
+  for (const Active& active : sums.exchanges) {
+    Communication& along = sums.by_pattern[active.pattern];
+    (hidden ? along.hidden : along.exposed) += part;
+    if (active.collective == Label::none) continue;
+    Communication& of = sums.by_collective[static_cast<size_t>(active.collective)];
+    (hidden ? of.hidden : of.exposed) += part;
+  }
 }
 
 void Metrics::begun(const Span& span) {
@@ -42,7 +54,8 @@ void Metrics::begun(const Span& span) {
     (span.blocker == compute_stream ? rank.breakdown.other
                                     : rank.breakdown.exposed_communication) += wait;
   } else {
-    ++rank.busy_exchanges;
+    rank.exchanges.push_back(
+        {span.position, std::get<Exchange>(span.step->work).pattern, span.step->label.collective});
   }
   if (label.first_of_collective)
     rank.collective_begin[static_cast<size_t>(label.collective)] = span.begin;
@@ -61,7 +74,8 @@ void Metrics::ended(const Span& span) {
     (label.kind == Label::Kind::optimizer ? rank.breakdown.optimizer : rank.breakdown.compute) +=
         span.end - span.begin;
   } else {
-    --rank.busy_exchanges;
+    std::erase_if(rank.exchanges,
+                  [&](const Active& active) { return active.position == span.position; });
   }
   if (label.last_of_collective) {
     const auto kind = static_cast<size_t>(label.collective);
@@ -77,50 +91,81 @@ void Metrics::delivered(uint32_t message_class, Bytes bytes, uint64_t hops) {
   ++messages_;
 }
 
+// The part of all ranks that a class is.
+double Metrics::share(size_t rank_class) const {
+  double all = 0;
+  for (const RankClass& rank : graph_.ranks) all += rank.size;
+  return graph_.ranks[rank_class].size / all;
+}
+
 void Metrics::write(Seconds step_time, const Network& network, const System& system,
                     RunResult& run) const {
   run.step_time = step_time;
-  double all_ranks = 0;
-  for (const RankClass& rank : graph_.ranks) all_ranks += rank.size;
-  const size_t kinds = graph_.plan->collectives.size();
-  std::vector<Seconds> collective_time(kinds);
   for (size_t i = 0; i < ranks_.size(); ++i) {
     const RankSums& sums = ranks_[i];
-    const double share = graph_.ranks[i].size / all_ranks;
+    const double part = share(i);
     const Seconds tail = step_time - sums.compute_free;
-    run.breakdown.compute += share * sums.breakdown.compute;
-    run.breakdown.optimizer += share * sums.breakdown.optimizer;
-    run.breakdown.other += share * sums.breakdown.other;
-    run.breakdown.exposed_communication += share * sums.breakdown.exposed_communication;
+    run.breakdown.compute += part * sums.breakdown.compute;
+    run.breakdown.optimizer += part * sums.breakdown.optimizer;
+    run.breakdown.other += part * sums.breakdown.other;
+    run.breakdown.exposed_communication += part * sums.breakdown.exposed_communication;
     (sums.last_ended == compute_stream ? run.breakdown.other
-                                       : run.breakdown.exposed_communication) += share * tail;
-    run.communication += share * sums.communication;
-    run.overlapped += share * sums.overlapped;
+                                       : run.breakdown.exposed_communication) += part * tail;
+    run.communication += part * sums.communication;
+    run.overlapped += part * sums.overlapped;
     run.peak_bytes = std::max(run.peak_bytes, static_cast<Bytes>(sums.peak_memory));
-    for (size_t kind = 0; kind < kinds; ++kind)
-      if (sums.collective_count[kind] > 0)
-        collective_time[kind] +=
-            share * sums.collective_time[kind] / static_cast<double>(sums.collective_count[kind]);
   }
-  for (size_t kind = 0; kind < kinds; ++kind) {
+  write_collectives(system, run);
+  write_levels(run);
+  write_links(network, run);
+  run.engine.messages = messages_;
+  for (size_t m = 0; m < graph_.messages.size(); ++m)
+    run.engine.represented_messages += message_hops_[m] * graph_.represented(graph_.messages[m]);
+}
+
+void Metrics::write_collectives(const System& system, RunResult& run) const {
+  for (size_t kind = 0; kind < graph_.plan->collectives.size(); ++kind) {
     const Collective& of = graph_.plan->collectives[kind];
-    const Seconds time = collective_time[kind];
-    const double bandwidth = time > 0 ? static_cast<double>(of.bytes) / time : 0;
-    run.collectives.push_back({of.op, of.what, of.group, of.algorithm, of.ranks, of.bytes,
-                               of.sent_per_rank, ranks_.front().collective_count[kind], time,
-                               collective_bound(of, system), bandwidth, bandwidth * of.bus_factor});
+    CollectiveResult made{
+        of.op,    of.what,  of.group,         of.algorithm,
+        of.ranks, of.bytes, of.sent_per_rank, ranks_.front().collective_count[kind]};
+    for (size_t i = 0; i < ranks_.size(); ++i) {
+      const RankSums& sums = ranks_[i];
+      made.exposed += share(i) * sums.by_collective[kind].exposed;
+      made.hidden += share(i) * sums.by_collective[kind].hidden;
+      if (sums.collective_count[kind] > 0)
+        made.time += share(i) * sums.collective_time[kind] /
+                     static_cast<double>(sums.collective_count[kind]);
+    }
+    made.bound = collective_bound(of, system);
+    made.algorithm_bandwidth = made.time > 0 ? static_cast<double>(of.bytes) / made.time : 0;
+    made.bus_bandwidth = made.algorithm_bandwidth * of.bus_factor;
+    run.collectives.push_back(std::move(made));
   }
+}
+
+void Metrics::write_levels(RunResult& run) const {
+  for (size_t p = 0; p < graph_.plan->patterns.size(); ++p) {
+    const std::string& name = graph_.plan->patterns[p].axis.name;
+    auto level = std::find_if(run.levels.begin(), run.levels.end(),
+                              [&](const LevelResult& known) { return known.name == name; });
+    if (level == run.levels.end()) level = run.levels.insert(level, {name, 0, 0});
+    for (size_t i = 0; i < ranks_.size(); ++i) {
+      level->exposed += share(i) * ranks_[i].by_pattern[p].exposed;
+      level->hidden += share(i) * ranks_[i].by_pattern[p].hidden;
+    }
+  }
+}
+
+void Metrics::write_links(const Network& network, RunResult& run) const {
   std::vector<Bytes> carried(graph_.links.size());  // by one link of each class
-  for (size_t m = 0; m < graph_.messages.size(); ++m) {
+  for (size_t m = 0; m < graph_.messages.size(); ++m)
     for (const auto& [link, times] : graph_.messages[m].crossings)
       carried[link] += times * message_bytes_[m];
-    run.engine.represented_messages += message_hops_[m] * graph_.represented(graph_.messages[m]);
-  }
-  run.engine.messages = messages_;
   std::map<Link, LinkResult> levels;  // by the level's first link
   for (size_t i = 0; i < carried.size(); ++i) {
     const LinkClass& link = graph_.links[i];
-    const double utilisation = static_cast<double>(carried[i]) / (link.capacity * step_time);
+    const double utilisation = static_cast<double>(carried[i]) / (link.capacity * run.step_time);
     for (const Link representative : link.representatives) {
       const LinkLevel& level = network.level(representative);
       LinkResult& result = levels[level.first];

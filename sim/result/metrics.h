@@ -20,12 +20,22 @@ class Metrics final : public Sink {
   void write(Seconds step_time, const Network& network, const System& system, RunResult& run) const;
 
  private:
+  // Of a collective, or of an axis of the fabric: when it was in progress, beside compute or not.
+  struct Communication {
+    Seconds exposed = 0;
+    Seconds hidden = 0;
+  };
+  struct Active {
+    Position position = 0;
+    PatternId pattern = 0;
+    int32_t collective = Label::none;
+  };
   struct RankSums {
     Breakdown breakdown;
     Seconds compute_free = 0;  // when the compute stream's last step ended
     StreamId last_ended = 0;   // the stream of what ended last
     // Union and overlap of the streams' busy time, advanced whenever one becomes busy or idle.
-    uint32_t busy_exchanges = 0;
+    std::vector<Active> exchanges;
     uint32_t busy_compute = 0;
     Seconds since = 0;
     Seconds communication = 0;
@@ -35,9 +45,15 @@ class Metrics final : public Sink {
     std::vector<Seconds> collective_begin;  // by kind; those of one kind do not overlap on a rank
     std::vector<Seconds> collective_time;
     std::vector<uint64_t> collective_count;
+    std::vector<Communication> by_collective;
+    std::vector<Communication> by_pattern;
   };
 
   static void advance(RankSums& sums, Seconds now);
+  void write_collectives(const System& system, RunResult& run) const;
+  void write_levels(RunResult& run) const;
+  void write_links(const Network& network, RunResult& run) const;
+  double share(size_t rank_class) const;
 
   const Graph& graph_;
   std::vector<RankSums> ranks_;

@@ -81,6 +81,8 @@ std::vector<Row> comparison_rows(const std::vector<RunResult>& runs) {
           [](const RunResult& run) {
             return share(run.breakdown.bubble + run.breakdown.optimizer + run.breakdown.other, run);
           }),
+      row("with free communication", runs,
+          [](const RunResult& run) { return seconds(run.free_communication); }),
       row("communication, hidden", runs,
           [](const RunResult& run) {
             return run.communication > 0 ? percent(run.overlapped / run.communication) : "none";
@@ -126,27 +128,60 @@ std::string fidelity_line(const RunResult& run) {
   return text;
 }
 
+// "ZeRO-3 over 144 x 4": sharded over 144, replicated 4 times.
+std::string kind_of(const Layout& layout) {
+  if (layout.zero_stage == 0) return "DDP over " + std::to_string(layout.data);
+  std::string text =
+      "ZeRO-" + std::to_string(layout.zero_stage) + " over " + std::to_string(layout.shard);
+  if (layout.shard != layout.data) text += " x " + std::to_string(layout.data / layout.shard);
+  return text;
+}
+
+// What each property of a compared system would change in the own system's step.
+std::string reasons_table(const RunResult& own, const Comparison& comparison) {
+  std::vector<Row> rows{{"with this of " + comparison.system + ", " + own.system + " would take",
+                         "step time", "change"}};
+  for (const Reason& reason : comparison.reasons)
+    rows.push_back({"  " + reason.property, seconds(reason.step_time),
+                    (reason.change > 0 ? "+" : "") + seconds(reason.change)});
+  return aligned(rows);
+}
+
 std::string collectives_table(const RunResult& run) {
-  std::vector<Row> rows{
-      {"collectives of " + run.system, "size", "count", "time", "bound", "busbw"}};
+  std::vector<Row> rows{{"collectives of " + run.system, "size", "count", "time", "bound", "busbw",
+                         "exposed", "hidden"}};
   for (const CollectiveResult& of : run.collectives)
     rows.push_back({"  " + of.op + ", " + of.what,
                     format_quantity(static_cast<double>(of.bytes), Unit::bytes, 4),
                     grouped(static_cast<double>(of.count)),
                     format_quantity(of.time, Unit::seconds, 4),
                     format_quantity(of.bound, Unit::seconds, 4),
-                    format_quantity(of.bus_bandwidth, Unit::bytes_per_second, 4)});
+                    format_quantity(of.bus_bandwidth, Unit::bytes_per_second, 4),
+                    format_quantity(of.exposed, Unit::seconds, 3),
+                    format_quantity(of.hidden, Unit::seconds, 3)});
+  for (const LevelResult& level : run.levels)
+    rows.push_back({"  along " + level.name, "", "", "", "", "",
+                    format_quantity(level.exposed, Unit::seconds, 3),
+                    format_quantity(level.hidden, Unit::seconds, 3)});
   return aligned(rows);
 }
 
 }  // namespace
 
 std::string title_of(const Job& job) {
-  const Layout& layout = job.layout;
   return job.model.name + " · sequence " + std::to_string(job.training.sequence_length) +
-         " · batch " + std::to_string(job.training.global_batch) + " · " +
-         (layout.zero_stage == 3 ? "ZeRO-3 over " : "DDP over ") + std::to_string(layout.data) +
+         " · batch " + std::to_string(job.training.global_batch) + " · " + kind_of(job.layout) +
          " · " + job.training.precision;
+}
+
+std::string layout_text(const Job& job) {
+  const Recompute recompute = job.training.recompute;
+  return kind_of(job.layout) + (job.layout.algorithm == Algorithm::ring ? ", ring" : ", direct") +
+         ", micro batch " + std::to_string(job.training.micro_batch) + ", " +
+         (recompute == Recompute::none   ? "no"
+          : recompute == Recompute::full ? "full"
+                                         : "selective") +
+         " recompute";
 }
 
 std::string text_report(const ScenarioResult& result) {
@@ -156,7 +191,15 @@ std::string text_report(const ScenarioResult& result) {
   for (const RunResult& run : result.runs)
     if (!run.fits) text += run.system + " does not fit in memory:\n" + memory_table(run) + '\n';
   if (own.fits && !own.collectives.empty()) text += collectives_table(own) + '\n';
+  for (const Comparison& comparison : result.comparisons)
+    if (!comparison.reasons.empty()) text += reasons_table(own, comparison) + '\n';
   std::vector<Row> rows;
+  for (const RunResult& run : result.runs)
+    rows.push_back({"layout, " + run.system + ": " + run.layout});
+  if (result.compare_at != "chips")
+    for (const Comparison& comparison : result.comparisons)
+      rows.push_back({"at equal " + result.compare_at + ", " + comparison.system + ": " +
+                      format_number(comparison.ratio_reached, 3) + " of " + own.system});
   for (const RunResult& run : result.runs)
     if (run.fits) rows.push_back({"busiest links, " + run.system + ": " + busiest_links(run)});
   for (const RunResult& run : result.runs)

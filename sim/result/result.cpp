@@ -7,6 +7,15 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* format = "trnsim.result.v1";
 
+double number(const JsonReader& json) {
+  return json.as_quantity(Unit::ratio, std::numeric_limits<double>::lowest(),
+                          std::numeric_limits<double>::max());
+}
+
+uint64_t whole(const JsonReader& json) {
+  return static_cast<uint64_t>(json.as_integer(0, INT64_MAX));
+}
+
 Json breakdown_json(const Breakdown& breakdown) {
   return {{"compute", breakdown.compute},
           {"exposed_communication", breakdown.exposed_communication},
@@ -52,8 +61,49 @@ Json collectives_json(const RunResult& run) {
                    {"time_s", of.time},
                    {"bound_s", of.bound},
                    {"algbw_bytes_per_s", of.algorithm_bandwidth},
-                   {"busbw_bytes_per_s", of.bus_bandwidth}});
+                   {"busbw_bytes_per_s", of.bus_bandwidth},
+                   {"exposed_s", of.exposed},
+                   {"hidden_s", of.hidden}});
   return all;
+}
+
+Json levels_json(const RunResult& run) {
+  Json all = Json::array();
+  for (const LevelResult& level : run.levels)
+    all.push_back(
+        {{"level", level.name}, {"exposed_s", level.exposed}, {"hidden_s", level.hidden}});
+  return all;
+}
+
+Json comparison_json(const RunResult& own, const RunResult& other, const Comparison& comparison) {
+  const bool both = own.fits && other.fits;
+  const auto ratio = [&](double value) { return both ? Json(value) : Json(nullptr); };
+  Json reasons = Json::array();
+  for (const Reason& reason : comparison.reasons)
+    reasons.push_back({{"property", reason.property},
+                       {"step_time_s", reason.step_time},
+                       {"change_s", reason.change}});
+  return {{"system", other.system},
+          {"ratio_reached", comparison.ratio_reached},
+          {"chips_ratio", static_cast<double>(other.chips) / own.chips},
+          {"tokens_per_s_ratio", ratio(both ? other.tokens_per_s() / own.tokens_per_s() : 0)},
+          {"usd_per_million_tokens_ratio",
+           ratio(both ? other.usd_per_million_tokens(other.price.usd_per_hour) /
+                            own.usd_per_million_tokens(own.price.usd_per_hour)
+                      : 0)},
+          {"kwh_per_million_tokens_ratio",
+           ratio(both ? other.kwh_per_million_tokens() / own.kwh_per_million_tokens() : 0)},
+          {"reasons", reasons}};
+}
+
+Comparison read_comparison(JsonReader json) {
+  Comparison comparison;
+  comparison.system = json.at("system").as_string();
+  comparison.ratio_reached = json.at("ratio_reached").as_quantity(Unit::ratio);
+  for (JsonReader reason : json.at("reasons").items())
+    comparison.reasons.push_back({reason.at("property").as_string(),
+                                  number(reason.at("step_time_s")), number(reason.at("change_s"))});
+  return comparison;
 }
 
 Json links_json(const RunResult& run) {
@@ -78,15 +128,6 @@ Json engine_json(const RunResult& run) {
 
 // Readers. What they read was written above, or by an earlier version of it.
 
-double number(const JsonReader& json) {
-  return json.as_quantity(Unit::ratio, std::numeric_limits<double>::lowest(),
-                          std::numeric_limits<double>::max());
-}
-
-uint64_t whole(const JsonReader& json) {
-  return static_cast<uint64_t>(json.as_integer(0, INT64_MAX));
-}
-
 Breakdown read_breakdown(JsonReader json) {
   return {number(json.at("compute")), number(json.at("exposed_communication")),
           number(json.at("bubble")), number(json.at("optimizer")), number(json.at("other"))};
@@ -104,7 +145,9 @@ CollectiveResult read_collective(JsonReader json) {
           number(json.at("time_s")),
           number(json.at("bound_s")),
           number(json.at("algbw_bytes_per_s")),
-          number(json.at("busbw_bytes_per_s"))};
+          number(json.at("busbw_bytes_per_s")),
+          number(json.at("exposed_s")),
+          number(json.at("hidden_s"))};
 }
 
 LinkResult read_link(JsonReader json) {
@@ -135,6 +178,7 @@ Json to_json(const RunResult& run) {
   const double tokens = fits ? run.tokens_per_s() : 0;
   return {
       {"system", run.system},
+      {"layout", run.layout},
       {"chips", run.chips},
       {"tokens_per_step", run.tokens_per_step},
       {"step_time_s", figure(run, run.step_time)},
@@ -159,6 +203,8 @@ Json to_json(const RunResult& run) {
         {"kwh_per_million_tokens", figure(run, fits ? run.kwh_per_million_tokens() : 0)}}},
       {"collectives", collectives_json(run)},
       {"links", links_json(run)},
+      {"communication_by_level", levels_json(run)},
+      {"free_communication_step_time_s", figure(run, run.free_communication)},
       {"engine", engine_json(run)},
       {"assumptions", assumptions},
   };
@@ -167,6 +213,7 @@ Json to_json(const RunResult& run) {
 RunResult read_run(JsonReader json) {
   RunResult run;
   run.system = json.at("system").as_string();
+  run.layout = json.at("layout").as_string();
   run.chips = static_cast<Rank>(whole(json.at("chips")));
   run.tokens_per_step = whole(json.at("tokens_per_step"));
   JsonReader memory = json.at("memory");
@@ -180,6 +227,7 @@ RunResult read_run(JsonReader json) {
     run.breakdown = read_breakdown(json.at("breakdown_s"));
     run.communication = number(json.at("communication_s"));
     run.overlapped = number(json.at("overlapped_communication_s"));
+    run.free_communication = number(json.at("free_communication_step_time_s"));
   }
   run.compute_bound = number(json.at("compute_bound_s"));
   run.model_flops_per_chip = number(json.at("model_flops_per_chip"));
@@ -194,6 +242,9 @@ RunResult read_run(JsonReader json) {
   for (const JsonReader& of : json.at("collectives").items())
     run.collectives.push_back(read_collective(of));
   for (const JsonReader& link : json.at("links").items()) run.links.push_back(read_link(link));
+  for (JsonReader level : json.at("communication_by_level").items())
+    run.levels.push_back({level.at("level").as_string(), number(level.at("exposed_s")),
+                          number(level.at("hidden_s"))});
   run.engine = read_engine(json.at("engine"));
   for (JsonReader of : json.at("assumptions").items())
     run.assumptions.push_back(
@@ -206,22 +257,9 @@ Json to_json(const ScenarioResult& result) {
   for (const RunResult& run : result.runs) runs.push_back(to_json(run));
   // Ratios of each compared system to the scenario's own: above 1 is more.
   Json comparison = Json::array();
-  const RunResult& own = result.runs.front();
-  for (size_t i = 1; i < result.runs.size(); ++i) {
-    const RunResult& other = result.runs[i];
-    const bool both = own.fits && other.fits;
-    const auto ratio = [&](double value) { return both ? Json(value) : Json(nullptr); };
+  for (size_t i = 1; i < result.runs.size(); ++i)
     comparison.push_back(
-        {{"system", other.system},
-         {"chips_ratio", static_cast<double>(other.chips) / own.chips},
-         {"tokens_per_s_ratio", ratio(both ? other.tokens_per_s() / own.tokens_per_s() : 0)},
-         {"usd_per_million_tokens_ratio",
-          ratio(both ? other.usd_per_million_tokens(other.price.usd_per_hour) /
-                           own.usd_per_million_tokens(own.price.usd_per_hour)
-                     : 0)},
-         {"kwh_per_million_tokens_ratio",
-          ratio(both ? other.kwh_per_million_tokens() / own.kwh_per_million_tokens() : 0)}});
-  }
+        comparison_json(result.runs.front(), result.runs[i], result.comparisons.at(i - 1)));
   return {{"format", format},          {"scenario", result.name},         {"title", result.title},
           {"version", result.version}, {"compare_at", result.compare_at}, {"runs", runs},
           {"comparison", comparison}};
@@ -238,6 +276,10 @@ ScenarioResult read_result(const Document& document) {
   JsonReader runs = json.at("runs");
   for (const JsonReader& run : runs.items()) result.runs.push_back(read_run(run));
   if (result.runs.empty()) runs.fail("is empty; a result has at least one run");
+  JsonReader comparison = json.at("comparison");
+  for (const JsonReader& of : comparison.items()) result.comparisons.push_back(read_comparison(of));
+  if (result.comparisons.size() + 1 != result.runs.size())
+    comparison.fail("must have one entry for each run but the first");
   return result;
 }
 

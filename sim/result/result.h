@@ -32,6 +32,15 @@ struct CollectiveResult {
   Seconds bound = 0;        // least possible
   BytesPerSecond algorithm_bandwidth = 0;
   BytesPerSecond bus_bandwidth = 0;
+  Seconds exposed = 0;  // of all instances: while the chip does not compute
+  Seconds hidden = 0;   // while it does
+};
+
+/// Communication along one axis of the fabric, over the step, mean over the ranks.
+struct LevelResult {
+  std::string name;
+  Seconds exposed = 0;
+  Seconds hidden = 0;
 };
 
 /// All links of one kind.
@@ -68,6 +77,7 @@ struct PriceResult {
 /// What one simulation says. Times are absent where the job does not fit.
 struct RunResult {
   std::string system;
+  std::string layout;  // "ZeRO-3 over 576, ring, micro batch 1, selective recomputation"
   Rank chips = 0;
   uint64_t tokens_per_step = 0;
   std::vector<MemoryPart> memory_parts;
@@ -86,6 +96,8 @@ struct RunResult {
   PriceResult price;
   std::vector<CollectiveResult> collectives;
   std::vector<LinkResult> links;
+  std::vector<LevelResult> levels;
+  Seconds free_communication = 0;  // the step, if all communication took no time
   EngineResult engine;
   std::vector<Assumption> assumptions;
 
@@ -99,6 +111,21 @@ struct RunResult {
   double kwh_per_million_tokens() const { return watts / 1000 / 3600 / tokens_per_s() * 1e6; }
 };
 
+/// How much of the difference between two systems one property makes: the own system's step with
+/// this property of the other, in analytic fidelity.
+struct Reason {
+  std::string property;
+  Seconds step_time = 0;
+  Seconds change = 0;  // against the own system
+};
+
+/// Why a compared system's step takes as long as it does.
+struct Comparison {
+  std::string system;
+  double ratio_reached = 1;  // of what the systems are to have in common, to the own system's
+  std::vector<Reason> reasons;
+};
+
 /// The answer to a scenario.
 struct ScenarioResult {
   std::string name;
@@ -106,6 +133,7 @@ struct ScenarioResult {
   std::string version;
   std::string compare_at;
   std::vector<RunResult> runs;
+  std::vector<Comparison> comparisons;  // of the second run and those after it, with the first
 };
 
 /// The "trnsim.result.v1" object of docs/results.md, and back.

@@ -12,6 +12,7 @@
 #include "plan/cost.h"
 #include "plan/training_step.h"
 #include "result/metrics.h"
+#include "result/report.h"
 #include "result/worker.h"
 
 namespace trnsim {
@@ -69,6 +70,7 @@ void add_assumptions(const Job& job, RunResult& run) {
 RunResult describe(const Job& job) {
   RunResult run;
   run.system = job.system.name;
+  run.layout = layout_text(job);
   run.chips = job.system.chips();
   run.tokens_per_step = job.training.tokens_per_step();
   run.memory_parts = memory_parts(job.model, job.training, job.layout);
@@ -93,6 +95,26 @@ RunResult describe(const Job& job) {
   return run;
 }
 
+// The step if communication took no time: the compute of the slowest rank, untaxed.
+Seconds free_communication_step(const Plan& plan) {
+  double slowest = 1;
+  for (const auto& [rank, speed] : plan.speed) slowest = std::min(slowest, speed);
+  Seconds longest = 0;
+  for (const Program& program : plan.programs) {
+    Unrolled steps(program, plan.streams.size());
+    Seconds sum = 0;
+    while (steps.unroll()) {
+      for (Position at = steps.begin(); at < steps.end(); ++at)
+        if (steps.block_of(at) + 1 == steps.blocks())
+          if (const auto* compute = std::get_if<Compute>(&steps.step(at).work))
+            sum += compute->seconds;
+      steps.forget_before(steps.end());
+    }
+    longest = std::max(longest, sum);
+  }
+  return longest / slowest;
+}
+
 // Parameters, gradients and optimizer states: what is there before the step begins.
 Bytes resident_bytes(const RunResult& run) {
   Bytes sum = 0;
@@ -110,6 +132,7 @@ RunResult simulate(const Job& job, const MakeSinks& make_sinks) {
   if (!run.fits) return run;
   const Network network = network_of(job);
   Plan plan = training_step(job);
+  run.free_communication = free_communication_step(plan);
   const Prepared prepared = prepare(job, network, plan);
   const double tax = job.system.chip.collective_tax;
   const std::unique_ptr<Medium> medium = job.engine.fidelity == Fidelity::analytic

@@ -147,9 +147,11 @@ Layout read_layout(JsonReader json, const Layout* base, std::optional<uint64_t> 
     layout.overlap_grad_reduce = layout.overlap_param_gather = overlap->as_bool();
   set(json.find("overlap_grad_reduce"), layout.overlap_grad_reduce);
   set(json.find("overlap_param_gather"), layout.overlap_param_gather);
-  if (auto algorithm = json.find("algorithm"))
-    layout.algorithm =
-        algorithm->as_one_of({"ring", "direct"}) == "ring" ? Algorithm::ring : Algorithm::direct;
+  if (auto algorithm = json.find("algorithm")) {
+    const std::string name = algorithm->as_one_of({"ring", "direct", "best"});
+    layout.best_algorithm = name == "best";
+    layout.algorithm = name == "direct" ? Algorithm::direct : Algorithm::ring;
+  }
   if (auto streams = json.find("collective_streams"))
     layout.ordered = streams->as_one_of({"one", "by_kind"}) == "one";
   json.reject_unknown_keys();

@@ -60,7 +60,8 @@ struct Layout {
   bool dynamic_buckets = true;        // filled as gradients come, not by order of registration
   bool sync_every_microbatch = true;  // else gradients are reduced after the last one
   Algorithm algorithm = Algorithm::ring;
-  bool ordered = true;  // collectives share one stream; else one stream for each kind
+  bool best_algorithm = false;  // chosen for the system, by analytic fidelity
+  bool ordered = true;          // collectives share one stream; else one stream for each kind
 };
 
 /// Reads the scenario's "training", which may lie over a "trnsim.recipe.v1" file; with `base`, that

@@ -26,7 +26,7 @@ std::string complaint(const std::string& text, Read read) {
 }
 
 std::string complaint(const std::string& text) {
-  return complaint(text, [](JsonReader) {});
+  return complaint(text, [](const JsonReader&) {});
 }
 
 TEST(Document, SaysWhereTextIsNoJson) {
@@ -35,7 +35,7 @@ TEST(Document, SaysWhereTextIsNoJson) {
   EXPECT_EQ(complaint(""), "t.json: line 1, column 1: is not valid JSON");
   EXPECT_EQ(complaint("{\"a\": 1}}"), "t.json: line 1, column 9: is not valid JSON");
   EXPECT_EQ(complaint("{\"a\": \"\xff\"}"), "t.json: line 1, column 8: is not valid JSON");
-  EXPECT_EQ(complaint(std::string("{\"a\":\n1}\0{", 11)),
+  EXPECT_EQ(complaint(std::string("{\"a\":\n1}\0{", 10)),
             "t.json: line 2, column 3: holds a NUL byte");
   EXPECT_EQ(complaint("[1, 2]"), "t.json: must hold one JSON object");
   EXPECT_EQ(complaint("{\"a\": 1e999}"), "t.json: the number '1e999' is out of range");

@@ -79,6 +79,27 @@ TEST_P(AlwaysTrue, ExposedAndHiddenCommunicationAreAllOfIt) {
               1e-9 * run_.step_time);
 }
 
+TEST_P(AlwaysTrue, CommunicationIsTheSumOfItsCollectivesAndOfItsLevels) {
+  Seconds exposed = 0;
+  Seconds hidden = 0;
+  for (const CollectiveResult& of : run_.collectives) {
+    exposed += of.exposed;
+    hidden += of.hidden;
+  }
+  EXPECT_NEAR(exposed, run_.breakdown.exposed_communication, 1e-9 * run_.step_time);
+  EXPECT_NEAR(hidden, run_.overlapped, 1e-9 * run_.step_time);
+  for (const LevelResult& level : run_.levels) {
+    exposed -= level.exposed;
+    hidden -= level.hidden;
+  }
+  EXPECT_NEAR(exposed, 0, 1e-9 * run_.step_time);
+  EXPECT_NEAR(hidden, 0, 1e-9 * run_.step_time);
+}
+
+TEST_P(AlwaysTrue, FreeCommunicationIsNeverSlower) {
+  EXPECT_LE(run_.free_communication, run_.step_time * (1 + 1e-12));
+}
+
 TEST_P(AlwaysTrue, NoTimeIsBelowItsBound) {
   EXPECT_GE(run_.step_time, run_.compute_bound);
   for (const CollectiveResult& of : run_.collectives) EXPECT_GE(of.time, of.bound) << of.what;
@@ -166,6 +187,7 @@ TEST(FreeCommunication, GivesTheComputeTime) {
   many.layout.zero_stage = 0;
   const RunResult free = simulate_all({many}).front();
   EXPECT_NEAR(free.step_time, alone.step_time, 1e-6 * alone.step_time);
+  EXPECT_DOUBLE_EQ(alone.free_communication, alone.step_time);
 }
 
 TEST(Money, IsPriceAndPowerTimesTime) {

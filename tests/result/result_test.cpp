@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fixtures.h"
+#include "result/comparison.h"
 #include "result/report.h"
 #include "result/simulate.h"
 #include "result/table.h"
@@ -11,7 +12,11 @@ namespace trnsim::test {
 namespace {
 
 ScenarioResult answered(const std::vector<Job>& jobs) {
-  return {"a scenario", title_of(jobs.front()), "1.2.3", "chips", simulate_all(jobs)};
+  ScenarioResult result{"a scenario", title_of(jobs.front()), "1.2.3",
+                        "chips",      simulate_all(jobs),     {}};
+  for (size_t i = 1; i < jobs.size(); ++i)
+    result.comparisons.push_back(explain(jobs.front(), jobs[i], "chips"));
+  return result;
 }
 
 Job fitting() { return small_job(one_switch(4, 1e9, 1e-6)); }

@@ -76,7 +76,7 @@ Ends ends_of(const System& system, const Network& network, Link link) {
   if (level == out.name + " NIC, in") return {switches(system, 0, unit), nic(index)};
   for (size_t i = 0; i < out.layers.size(); ++i) {
     const Rank first = index * out.layers[i].units;  // unit below this group
-    const Ends up{switches(system, i, first), switches(system, i + 1, first)};
+    Ends up{switches(system, i, first), switches(system, i + 1, first)};
     if (level == out.layers[i].name + ", up") return up;
     if (level == out.layers[i].name + ", down") return {up.head, up.tail};
   }

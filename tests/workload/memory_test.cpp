@@ -89,7 +89,7 @@ TEST(Memory, OfActivationsByHand) {
   EXPECT_EQ(layer_activation_bytes(llama_70b, training()), 2048 * selective);
   EXPECT_EQ(layer_activation_bytes(llama_70b, training(Recompute::none)),
             2048 * (selective + 16384 + 256));
-  EXPECT_EQ(layer_activation_bytes(llama_70b, training(Recompute::full)), 2048 * 16384);
+  EXPECT_EQ(layer_activation_bytes(llama_70b, training(Recompute::full)), 2048ULL * 16384);
   EXPECT_EQ(parts(training(), layout(3))["activations"], 80 * 2048 * selective);
 }
 

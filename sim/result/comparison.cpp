@@ -1,0 +1,175 @@
+#include "result/comparison.h"
+
+#include <limits>
+#include <utility>
+
+#include "plan/comparison.h"
+#include "result/simulate.h"
+#include "workload/memory.h"
+
+namespace trnsim {
+namespace {
+
+constexpr Seconds infinite = std::numeric_limits<double>::infinity();
+
+bool fits(const Job& job) {
+  return total(memory_parts(job.model, job.training, job.layout)) <=
+         static_cast<Bytes>(job.system.chip.hbm_capacity.value);
+}
+
+// The candidate with the shortest step, the first of equals.
+class Shortest {
+ public:
+  explicit Shortest(Job first) : best_(std::move(first)) {}
+
+  void consider(const Job& candidate) {
+    const Seconds step = analytic_step(candidate);
+    if (step >= step_) return;
+    step_ = step;
+    best_ = candidate;
+  }
+  Job best() && { return std::move(best_); }
+
+ private:
+  Job best_;
+  Seconds step_ = infinite;
+};
+
+BytesPerSecond scale_up_port(const System& system) {
+  BytesPerSecond sum = 0;
+  for (const FabricDimension& dimension : system.scale_up) sum += dimension.port();
+  return sum;
+}
+
+BytesPerSecond scale_out_port(const System& system) {
+  const ScaleOut& out = system.scale_out;
+  return out.bandwidth * out.efficiency / out.chips_per_nic;
+}
+
+using Change = void (*)(System& system, const System& other);
+
+void take_flops(System& system, const System& other) {
+  system.chip.peak = other.chip.peak;
+  system.chip.gemm_efficiency = other.chip.gemm_efficiency;
+  system.chip.attention_efficiency = other.chip.attention_efficiency;
+  system.chip.op_overhead = other.chip.op_overhead;
+}
+
+void take_hbm(System& system, const System& other) {
+  system.chip.hbm_bandwidth = other.chip.hbm_bandwidth;
+  system.chip.hbm_efficiency = other.chip.hbm_efficiency;
+  system.chip.reduction_rate = other.chip.reduction_rate;
+}
+
+// The fabrics differ in shape, so each dimension becomes faster by the ratio of all ports of a
+// chip.
+void take_scale_up(System& system, const System& other) {
+  const double ratio = scale_up_port(other) / scale_up_port(system);
+  for (FabricDimension& dimension : system.scale_up) dimension.bandwidth.value *= ratio;
+}
+
+void take_scale_out(System& system, const System& other) {
+  system.scale_out.bandwidth.value *= scale_out_port(other) / scale_out_port(system);
+}
+
+void take_latency(System& system, const System& other) {
+  const Number& first = other.scale_up.front().latency;
+  for (FabricDimension& dimension : system.scale_up) dimension.latency = first;
+  system.scale_out.latency = other.scale_out.latency;
+  system.scale_out.hop_latency = other.scale_out.hop_latency;
+}
+
+void take_overlap(System& system, const System& other) {
+  system.chip.collective_tax = other.chip.collective_tax;
+}
+
+}  // namespace
+
+Seconds analytic_step(const Job& job) {
+  if (!fits(job)) return infinite;
+  Job analytic = job;
+  analytic.engine.fidelity = Fidelity::analytic;
+  analytic.engine.fold = true;
+  return simulate(analytic).step_time;
+}
+
+Job best_algorithm(const Job& job) {
+  Shortest shortest(job);
+  for (const Algorithm algorithm : {Algorithm::ring, Algorithm::direct}) {
+    Job candidate = job;
+    candidate.layout.algorithm = algorithm;
+    shortest.consider(candidate);
+  }
+  return std::move(shortest).best();
+}
+
+Job best_layout(const Job& job) {
+  Shortest shortest(job);
+  Job candidate = job;
+  const uint64_t most = job.training.global_batch / job.layout.data;
+  for (int stage = 0; stage <= 3; ++stage) {
+    candidate.layout.zero_stage = stage;
+    candidate.layout.sync_every_microbatch = stage >= 2;
+    candidate.layout.reshard_after_forward = true;
+    for (const uint64_t shard :
+         {job.layout.data, static_cast<uint64_t>(job.system.chips_per_unit())}) {
+      candidate.layout.shard = stage == 0 ? 1 : shard;
+      if (shard != job.layout.data && (stage == 0 || job.system.units == 1)) continue;
+      for (uint64_t batch = 1; batch <= most && batch <= 32; batch *= 2) {
+        if (most % batch != 0) break;
+        candidate.training.micro_batch = batch;
+        for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
+          candidate.training.recompute = recompute;
+          for (const Algorithm algorithm : {Algorithm::ring, Algorithm::direct}) {
+            candidate.layout.algorithm = algorithm;
+            if (fits(candidate)) shortest.consider(candidate);
+          }
+        }
+      }
+    }
+  }
+  return std::move(shortest).best();
+}
+
+Job matched_in_time(const Job& own, const Job& job) {
+  const Seconds wanted = analytic_step(own);
+  Shortest shortest(job);
+  const uint64_t most = job.training.global_batch / job.training.micro_batch;
+  for (Rank units = 1; units * job.system.chips_per_unit() <= most; ++units) {
+    Job candidate = job;
+    if (!set_units(candidate, units)) continue;
+    if (analytic_step(candidate) <= wanted) return candidate;
+    shortest.consider(candidate);
+  }
+  return std::move(shortest).best();
+}
+
+Comparison explain(const Job& own, const Job& other, const std::string& basis) {
+  Comparison comparison;
+  comparison.system = other.system.name;
+  const Seconds before = analytic_step(own);
+  const Seconds after = analytic_step(other);
+  comparison.ratio_reached =
+      basis == "time" ? after / before : amount(other, basis) / amount(own, basis);
+  if (before == infinite || after == infinite) {
+    if (basis == "time") comparison.ratio_reached = 0;
+    return comparison;
+  }
+  Seconds left = after - before;
+  for (const auto& [property, take] : {std::pair<const char*, Change>{"FLOP/s", take_flops},
+                                       {"HBM", take_hbm},
+                                       {"scale-up", take_scale_up},
+                                       {"scale-out", take_scale_out},
+                                       {"latency", take_latency},
+                                       {"overlap", take_overlap}}) {
+    Job changed = own;
+    take(changed.system, other.system);
+    const Seconds step = analytic_step(changed);
+    comparison.reasons.push_back({property, step, step - before});
+    left -= step - before;
+  }
+  comparison.reasons.push_back({"all together and the rest", after, left});
+  return comparison;
+}
+
+}  // namespace trnsim

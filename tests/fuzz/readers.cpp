@@ -1,0 +1,157 @@
+// Feeds arbitrary bytes to everything that reads what a user wrote. It must accept them or throw
+// InputError, in bounded time and memory; libFuzzer reports all else. Nothing is simulated.
+//
+//   fuzz_readers TARGET [OPTION of libFuzzer ...] [FOLDER of inputs ... | FILE to try ...]
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include "inputs.h"
+#include "plan/scenario.h"
+#include "result/report.h"
+#include "result/result.h"
+
+namespace trnsim::fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using Target = std::function<void(std::string_view)>;
+
+// A document read from memory, which may include what a file in `folder` may.
+Target document(const fs::path& folder, const std::function<void(const Document&)>& read) {
+  return [=](std::string_view text) {
+    if (stays_inside(parsed(text), folder)) read(Document::parse(text, "input", folder, {}));
+  };
+}
+
+// A scenario is always read from a file.
+void scenario(std::string_view text) {
+  if (!stays_inside(parsed(text), innermost)) return;
+  static const fs::path file = innermost / (std::to_string(getpid()) + ".json");
+  std::ofstream(file, std::ios::binary) << text;
+  const struct Removed {
+    ~Removed() { fs::remove(file); }
+  } removed;
+  for (const Job& job : load_scenario(file, {}).jobs) network_of(job);
+}
+
+// Each line is a --set for the quickstart.
+void overrides(std::string_view text) {
+  std::vector<Override> changes;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    changes.push_back(parse_override(line));
+    const std::string& value = changes.back().value;
+    const json read = parsed(value);
+    if (!stays_inside(read.is_discarded() ? json(value) : read, "")) return;
+  }
+  for (const Job& job : load_scenario(TRNSIM_SOURCE_DIR "/scenarios/quickstart.json", changes).jobs)
+    network_of(job);
+}
+
+void quantities(std::string_view text) {
+  for (const Unit unit : {Unit::bytes, Unit::bytes_per_second, Unit::seconds,
+                          Unit::flops_per_second, Unit::watts, Unit::usd_per_hour, Unit::ratio}) {
+    try {
+      format_quantity(parse_quantity(text, unit), unit);
+    } catch (const std::invalid_argument&) {
+      // What JsonReader makes an InputError with a place.
+    }
+  }
+}
+
+// What `compare` does with a result.
+void result(const Document& document) {
+  const ScenarioResult result = read_result(document);
+  to_json(result).dump();
+  text_report(result);
+  assumptions_report(result);
+}
+
+const std::map<std::string, Target> targets = {
+    {"chip",
+     document(inputs / "topologies/chips", [](const Document& it) { read_chip(JsonReader(it)); })},
+    {"document", document(innermost, [](const Document& it) { it.root().dump(); })},
+    {"overrides", overrides},
+    {"quantities", quantities},
+    {"recipe", document(inputs / "workloads/recipes",
+                        [](const Document& it) { read_training(JsonReader(it)); })},
+    {"result", document(innermost, result)},
+    {"scenario", scenario},
+    {"system",
+     document(inputs / "topologies", [](const Document& it) { read_system(JsonReader(it)); })},
+    {"workload",
+     document(inputs / "workloads", [](const Document& it) { read_architecture(JsonReader(it)); })},
+};
+
+Target target;
+
+// A result to begin with; the repository keeps none.
+std::string any_result() {
+  RunResult run;
+  run.step_time = run.peak_flops = 1;
+  run.chips = 1;
+  run.memory_parts.resize(1);
+  run.collectives.resize(1);
+  run.links.resize(1);
+  run.assumptions.resize(1);
+  ScenarioResult result;
+  result.runs = {run, run};
+  return to_json(result).dump();
+}
+
+}  // namespace
+
+json parsed(std::string_view text) {
+  constexpr int deepest = 64;
+  return json::parse(
+      text, [](int depth, json::parse_event_t, json&) { return depth <= deepest; }, false);
+}
+
+bool stays_inside(const json& value, const fs::path& folder) {
+  if (value.is_structured())
+    return std::all_of(value.begin(), value.end(),
+                       [&](const json& member) { return stays_inside(member, folder); });
+  if (!value.is_string()) return true;
+  fs::path file = (folder / value.get<std::string>()).lexically_normal();
+  if (!folder.empty()) file = file.lexically_relative(inputs);
+  return file.is_relative() && !file.string().starts_with("..");
+}
+
+}  // namespace trnsim::fuzz
+
+// The first argument is the target. --list prints all of them, --result a result.
+extern "C" int LLVMFuzzerInitialize(int* argc, char*** argv) {
+  using namespace trnsim::fuzz;
+  const std::string name = *argc > 1 ? (*argv)[1] : "";
+  const auto found = targets.find(name);
+  if (found == targets.end()) {
+    if (name == "--result") {
+      std::cout << any_result() << '\n';
+    } else {
+      if (name != "--list") std::cerr << "no target \"" << name << "\"; there are:\n";
+      for (const auto& [known, run] : targets) std::cout << known << '\n';
+    }
+    std::exit(name == "--list" || name == "--result" ? 0 : 2);
+  }
+  target = found->second;
+  std::swap((*argv)[0], (*argv)[1]);
+  ++*argv;
+  --*argc;
+  return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  try {
+    trnsim::fuzz::target({reinterpret_cast<const char*>(data), size});
+  } catch (const trnsim::InputError&) {
+  }
+  return 0;
+}
