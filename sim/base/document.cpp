@@ -107,6 +107,7 @@ Override parse_override(std::string_view text) {
 
 struct Document::Loader {
   Document& document;
+  int includes = 0;
 
   const Origin& origin(const std::string& path) const { return document.origin_of(path); }
 
@@ -122,7 +123,9 @@ struct Document::Loader {
       value = parse_strictly(change.value, where);
     }
     json* place = &document.root_;
+    json* parent = place;
     for (const std::string& part : split_path(change.path)) {
+      parent = place;
       if (part.empty()) throw InputError(where + ": has an empty part in its path");
       if (place->is_array()) {
         if (!is_index(part) || std::stoul(part) >= place->size())
@@ -135,6 +138,12 @@ struct Document::Loader {
       } else {
         throw InputError(where + ": \"" + part + "\" would stand inside " + place->dump());
       }
+    }
+    if (change.path.ends_with(".value") && parent->is_object() && parent->contains("source")) {
+      // Another value is no longer what the source says.
+      (*parent)["source"] = "stated by --set in place of: " + (*parent)["source"].dump();
+      parent->erase("range");
+      place = &(*parent)["value"];
     }
     *place = value;
     std::erase_if(document.origins_,
@@ -178,6 +187,10 @@ struct Document::Loader {
     const std::string name = file.string();
     for (const std::string& above : including)
       if (above == name) throw InputError(asked_by + name + ": includes itself");
+    constexpr int most_includes = 1000;
+    if (++includes > most_includes)
+      throw InputError(asked_by + "there are more than " + std::to_string(most_includes) +
+                       " includes in all");
     if (including.size() > 16) throw InputError(asked_by + "includes are nested deeper than 16");
 
     json included = parse_strictly(read_text(file, asked_by), name);
@@ -264,7 +277,14 @@ std::string Document::place(const std::string& path) const {
   return inner.empty() ? file : file + (file == "--set" ? " " : ": ") + inner;
 }
 
-bool Document::stated_by_user(const std::string& path) const { return origin_of(path).user; }
+bool Document::stated_by_user(const std::string& path) const {
+  const Origin& origin = origin_of(path);
+  if (origin.file == "--set") return true;
+  const auto included_above = [&](const Origin& other) {
+    return !other.user && (other.path.empty() || path.starts_with(other.path + '.'));
+  };
+  return origin.user && std::any_of(origins_.begin(), origins_.end(), included_above);
+}
 
 std::string Document::file_of(const std::string& path) const { return origin_of(path).file; }
 

@@ -60,7 +60,7 @@ class Document {
   /// The path inside the file that states it: "scale_up.efficiency" for
   /// "system.scale_up.efficiency".
   std::string inner_path(const std::string& path) const;
-  /// Whether the file that states this place is the document itself or --set, not an include.
+  /// Whether --set states this place, or the document itself in laying it over an include.
   bool stated_by_user(const std::string& path) const;
   /// The name of the file that states this place.
   std::string file_of(const std::string& path) const;

@@ -29,7 +29,7 @@ Fault read_fault(JsonReader json, const System& system) {
   if (chip.has_value() == link.has_value()) json.fail("must name either a \"chip\" or a \"link\"");
   const char* what = chip ? "compute" : "bandwidth";
   if (chip) {
-    fault.chip = static_cast<Rank>(chip->as_integer(0, INT64_C(1) << 32));
+    fault.chip = static_cast<Rank>(chip->as_integer(0, UINT32_MAX));
     if (*fault.chip >= system.chips())
       chip->fail(chip->shown() + " is not among the chips 0 to " +
                  std::to_string(system.chips() - 1));
@@ -44,7 +44,7 @@ Fault read_fault(JsonReader json, const System& system) {
     }
   }
   JsonReader factor = json.at(what);
-  fault.factor = factor.as_quantity(Unit::ratio);
+  fault.factor = factor.as_quantity(Unit::ratio, 0.0, 1e9);
   if (fault.factor < 1e-3 || fault.factor > 1e3)
     factor.fail(factor.shown() +
                 " must be from 0.001 to 1000 times the healthy one; a dead chip or "
@@ -98,6 +98,24 @@ void check_peaks(const Job& job, const JsonReader& training) {
         .fail(job.system.chip.name + " has no bf16 peak, which attention and logits need");
 }
 
+// Beyond this bytes would not be counted right; it is far beyond what any chip holds.
+void check_size(const Job& job, const JsonReader& training) {
+  constexpr double most_bytes = 1e18;
+  const Architecture& model = job.model;
+  const double layers = static_cast<double>(model.layers);
+  const double hidden = static_cast<double>(model.hidden);
+  const double ffn = static_cast<double>(model.ffn);
+  const double query = static_cast<double>(model.heads) * static_cast<double>(model.head_dim);
+  const double vocabulary = static_cast<double>(model.vocabulary);
+  const double tokens = static_cast<double>(job.training.micro_batch) *
+                        static_cast<double>(job.training.sequence_length);
+  const double parameters = layers * hidden * (4 * query + 3 * ffn) + 2 * hidden * vocabulary;
+  const double activations =
+      layers * tokens * (8 * hidden + 12 * query + 6 * ffn) + 6 * tokens * vocabulary;
+  if (18 * parameters > most_bytes || activations > most_bytes)
+    training.fail("the model and its micro batch need more than 10^18 bytes a chip");
+}
+
 // `layout` and `training` are where the job's values are stated.
 void check_job(const Job& job, const JsonReader& layout, const JsonReader& training) {
   const Rank chips = job.system.chips();
@@ -114,6 +132,7 @@ void check_job(const Job& job, const JsonReader& layout, const JsonReader& train
               ") on " + job.system.name + "; the nearest is " +
               std::to_string(nearest_multiple(job.training.global_batch, per_microbatch)));
   check_peaks(job, training);
+  check_size(job, training);
   check_shard(job, layout);
 }
 

@@ -138,6 +138,7 @@ Job matched_in_time(const Job& own, const Job& job) {
   for (Rank units = 1; units * job.system.chips_per_unit() <= most; ++units) {
     Job candidate = job;
     if (!set_units(candidate, units)) continue;
+    if (candidate.layout.best_algorithm) candidate = best_algorithm(candidate);
     if (analytic_step(candidate) <= wanted) return candidate;
     shortest.consider(candidate);
   }

@@ -198,8 +198,9 @@ std::string text_report(const ScenarioResult& result) {
     rows.push_back({"layout, " + run.system + ": " + run.layout});
   if (result.compare_at != "chips")
     for (const Comparison& comparison : result.comparisons)
-      rows.push_back({"at equal " + result.compare_at + ", " + comparison.system + ": " +
-                      format_number(comparison.ratio_reached, 3) + " of " + own.system});
+      if (comparison.ratio_reached > 0)
+        rows.push_back({"at equal " + result.compare_at + ", " + comparison.system + ": " +
+                        format_number(comparison.ratio_reached, 3) + " of " + own.system});
   for (const RunResult& run : result.runs)
     if (run.fits) rows.push_back({"busiest links, " + run.system + ": " + busiest_links(run)});
   for (const RunResult& run : result.runs)

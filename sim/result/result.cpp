@@ -99,7 +99,7 @@ Json comparison_json(const RunResult& own, const RunResult& other, const Compari
 Comparison read_comparison(JsonReader json) {
   Comparison comparison;
   comparison.system = json.at("system").as_string();
-  comparison.ratio_reached = json.at("ratio_reached").as_quantity(Unit::ratio);
+  comparison.ratio_reached = number(json.at("ratio_reached"));
   for (JsonReader reason : json.at("reasons").items())
     comparison.reasons.push_back({reason.at("property").as_string(),
                                   number(reason.at("step_time_s")), number(reason.at("change_s"))});
@@ -214,7 +214,7 @@ RunResult read_run(JsonReader json) {
   RunResult run;
   run.system = json.at("system").as_string();
   run.layout = json.at("layout").as_string();
-  run.chips = static_cast<Rank>(whole(json.at("chips")));
+  run.chips = static_cast<Rank>(json.at("chips").as_integer(1, UINT32_MAX));
   run.tokens_per_step = whole(json.at("tokens_per_step"));
   JsonReader memory = json.at("memory");
   run.fits = memory.at("fits").as_bool();
@@ -223,7 +223,7 @@ RunResult read_run(JsonReader json) {
     run.memory_parts.push_back({part.at("name").as_string(), whole(part.at("bytes"))});
   if (run.fits) {
     run.peak_bytes = whole(memory.at("peak_bytes"));
-    run.step_time = number(json.at("step_time_s"));
+    run.step_time = json.at("step_time_s").as_quantity(Unit::ratio);
     run.breakdown = read_breakdown(json.at("breakdown_s"));
     run.communication = number(json.at("communication_s"));
     run.overlapped = number(json.at("overlapped_communication_s"));

@@ -122,7 +122,7 @@ struct Reason {
 /// Why a compared system's step takes as long as it does.
 struct Comparison {
   std::string system;
-  double ratio_reached = 1;  // of what the systems are to have in common, to the own system's
+  double ratio_reached = 0;  // of what the systems are to have in common; 0: not compared
   std::vector<Reason> reasons;
 };
 
