@@ -1,6 +1,6 @@
 #include "engine/analytic_medium.h"
 
-#include <queue>
+#include "engine/event_queue.h"
 
 namespace trnsim {
 namespace {
@@ -11,9 +11,7 @@ class AnalyticMedium final : public Medium {
 
   Seconds now() const override { return now_; }
 
-  void after(Seconds seconds, const Event& event) override {
-    queue_.push({now_ + seconds, ++made_, event});
-  }
+  void after(Seconds seconds, const Event& event) override { queue_.push(now_ + seconds, event); }
 
   void send(uint32_t message_class, Bytes bytes, const Event& event) override {
     after(static_cast<double>(bytes) * graph_.messages[message_class].seconds_per_byte, event);
@@ -21,27 +19,15 @@ class AnalyticMedium final : public Medium {
 
   void run(const std::function<void(const Event&)>& handler) override {
     while (!queue_.empty()) {
-      const Entry entry = queue_.top();
-      queue_.pop();
-      now_ = entry.time;
-      handler(entry.event);
+      now_ = queue_.next();
+      handler(queue_.pop());
     }
   }
 
  private:
-  struct Entry {
-    Seconds time;
-    uint64_t number;  // of equal times the earlier made goes first
-    Event event;
-    bool operator<(const Entry& other) const {
-      return time != other.time ? time > other.time : number > other.number;
-    }
-  };
-
   const Graph& graph_;
-  std::priority_queue<Entry> queue_;
+  EventQueue queue_;
   Seconds now_ = 0;
-  uint64_t made_ = 0;
 };
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <simgrid/version.h>
 #include <xbt/log.h>
 
+#include "engine/event_queue.h"
+
 namespace trnsim {
 namespace {
 
@@ -37,6 +39,8 @@ class SimgridMedium final : public Medium {
   void make_links();
   Path make_path(const std::string& name, const std::vector<const s4u::Link*>& links);
   void make_paths();
+  void set_timer();
+  void end_delays();
   void tell(const Event& event);
   void ended(const s4u::Activity& activity);
 
@@ -49,6 +53,8 @@ class SimgridMedium final : public Medium {
   std::vector<Flow> flows_;
   std::vector<size_t> free_flows_;
   std::vector<s4u::CommPtr> ended_;  // a comm must outlive its own completion callback
+  EventQueue delays_;
+  std::vector<Seconds> timers_;  // of SimGrid, not yet rung; each is earlier than the one before it
   const std::function<void(const Event&)>* handler_ = nullptr;
   std::exception_ptr failure_;
 };
@@ -60,6 +66,9 @@ SimgridMedium::SimgridMedium(const Graph& graph) : graph_(graph) {
   s4u::Engine::set_config("network/model:CM02");
   s4u::Engine::set_config("network/crosstraffic:0");
   s4u::Engine::set_config("network/TCP-gamma:0");
+  // What ends within this many seconds ends at once. By default a nanosecond, which out of step
+  // ranks would gain anew with every message.
+  s4u::Engine::set_config("surf/precision:1e-14");
   // An empty root keeps no table of its children, which would grow with their square.
   root_ = s4u::create_empty_zone("cluster");
   make_links();
@@ -107,10 +116,21 @@ void SimgridMedium::make_paths() {
 }
 
 void SimgridMedium::after(Seconds seconds, const Event& event) {
-  simgrid::kernel::timer::Timer::set(now() + seconds, [this, event] {
-    ended_.clear();  // no completion callback of theirs is running
-    tell(event);
-  });
+  delays_.push(now() + seconds, event);
+  set_timer();
+}
+
+// One timer for all that end at the same time: where all ranks are in step, one for all of them.
+void SimgridMedium::set_timer() {
+  if (delays_.empty() || (!timers_.empty() && timers_.back() <= delays_.next())) return;
+  timers_.push_back(delays_.next());
+  simgrid::kernel::timer::Timer::set(timers_.back(), [this] { end_delays(); });
+}
+
+void SimgridMedium::end_delays() {
+  while (!delays_.empty() && delays_.next() <= now()) tell(delays_.pop());
+  timers_.pop_back();
+  set_timer();
 }
 
 void SimgridMedium::send(uint32_t message_class, Bytes bytes, const Event& event) {
@@ -120,6 +140,9 @@ void SimgridMedium::send(uint32_t message_class, Bytes bytes, const Event& event
   }
   const size_t slot = free_flows_.back();
   free_flows_.pop_back();
+  // All but the last are out of their callbacks. One goes as one comes, which then finds its memory
+  // free and warm.
+  if (ended_.size() > 1) ended_.erase(ended_.end() - 2);
   const Path& path = paths_[message_class];
   s4u::CommPtr comm = s4u::Comm::sendto_init(path.from, path.to);
   comm->set_payload_size(bytes);

@@ -98,22 +98,58 @@ void check_peaks(const Job& job, const JsonReader& training) {
         .fail(job.system.chip.name + " has no bf16 peak, which attention and logits need");
 }
 
-// Beyond this bytes would not be counted right; it is far beyond what any chip holds.
-void check_size(const Job& job, const JsonReader& training) {
-  constexpr double most_bytes = 1e18;
-  const Architecture& model = job.model;
+// About what a chip would hold; no count of these overflows.
+double rough_bytes(const ConvolutionalNetwork& network, double images) {
+  double bytes = 0;
+  const auto add = [&](const Convolution& layer, double repeats) {
+    const auto pixels = static_cast<double>(layer.in_size) * static_cast<double>(layer.in_size);
+    const auto in = static_cast<double>(layer.in);
+    const auto out = static_cast<double>(layer.out);
+    const auto kernel = static_cast<double>(layer.kernel);
+    bytes += repeats * (18 * kernel * kernel * in * out + 4 * images * pixels * (in + out));
+  };
+  add(network.stem, 1);
+  for (const ResidualBlock& block : network.blocks) {
+    for (const Convolution& layer : block.convolutions)
+      add(layer, static_cast<double>(block.repeats));
+    if (block.projection) add(*block.projection, static_cast<double>(block.repeats));
+  }
+  return bytes +
+         18 * static_cast<double>(network.classes) * static_cast<double>(network.last().out);
+}
+
+double rough_bytes(const Architecture& model, double tokens) {
+  if (model.convolutional) return rough_bytes(*model.convolutional, tokens);
   const double layers = static_cast<double>(model.layers);
   const double hidden = static_cast<double>(model.hidden);
   const double ffn = static_cast<double>(model.ffn);
   const double query = static_cast<double>(model.heads) * static_cast<double>(model.head_dim);
-  const double vocabulary = static_cast<double>(model.vocabulary);
+  const double rows = static_cast<double>(model.vocabulary) +
+                      static_cast<double>(model.max_positions) +
+                      static_cast<double>(model.segments);
+  const double parameters = layers * hidden * (4 * query + 3 * ffn) + 2 * hidden * (rows + hidden);
+  return 18 * parameters + layers * tokens * (8 * hidden + 12 * query + 6 * ffn) +
+         6 * tokens * (static_cast<double>(model.vocabulary) + hidden);
+}
+
+// Beyond this bytes would not be counted right; it is far beyond what any chip holds.
+void check_size(const Job& job, const JsonReader& training) {
+  constexpr double most_bytes = 1e18;
   const double tokens = static_cast<double>(job.training.micro_batch) *
                         static_cast<double>(job.training.sequence_length);
-  const double parameters = layers * hidden * (4 * query + 3 * ffn) + 2 * hidden * vocabulary;
-  const double activations =
-      layers * tokens * (8 * hidden + 12 * query + 6 * ffn) + 6 * tokens * vocabulary;
-  if (18 * parameters > most_bytes || activations > most_bytes)
+  if (rough_bytes(job.model, tokens) > most_bytes)
     training.fail("the model and its micro batch need more than 10^18 bytes a chip");
+}
+
+void check_sequence(const Job& job, const JsonReader& training) {
+  const uint64_t longest = job.model.longest_sequence();
+  if (job.training.sequence_length <= longest) return;
+  const std::string limit = job.model.convolutional
+                                ? "an image counts as one token; it must be 1"
+                                : "it must be at most " + std::to_string(longest) +
+                                      ", the positions that " + job.model.name + " has learned";
+  place_of(training, "sequence_length")
+      .fail(std::to_string(job.training.sequence_length) + " is too long: " + limit);
 }
 
 // `layout` and `training` are where the job's values are stated.
@@ -132,6 +168,7 @@ void check_job(const Job& job, const JsonReader& layout, const JsonReader& train
               ") on " + job.system.name + "; the nearest is " +
               std::to_string(nearest_multiple(job.training.global_batch, per_microbatch)));
   check_peaks(job, training);
+  check_sequence(job, training);
   check_size(job, training);
   check_shard(job, layout);
 }

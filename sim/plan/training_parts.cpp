@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "workload/activations.h"
-
 namespace trnsim {
 
 uint16_t name_index(Plan& plan, const std::string& name) {
@@ -21,18 +19,15 @@ ModelParts time_parts(const Job& job, uint64_t parameters_held, Plan& plan) {
                       name_index(plan, op.name), op.parameters, op.recomputation});
     return made;
   };
-  const Architecture& model = job.model;
-  const Training& training = job.training;
   ModelParts parts;
-  parts.count = model.layers + 2;
-  parts.embedding = {"embedding", timed(embedding_forward(model, training)),
-                     timed(embedding_backward(model, training)), model.embedding_parameters(), 0};
-  parts.layer = {"layer", timed(layer_forward(model, training)),
-                 timed(layer_backward(model, training)), model.layer_parameters(),
-                 layer_activation_bytes(model, training)};
-  parts.head = {"head", timed(head_forward(model, training)), timed(head_backward(model, training)),
-                model.head_parameters(), logits_bytes(model, training)};
-  parts.optimizer = timed(optimizer_step(parameters_held, training));
+  for (const PartOperations& part : model_operations(job.model, job.training)) {
+    parts.sequence.insert(parts.sequence.end(), part.repeats,
+                          static_cast<uint32_t>(parts.kinds.size()));
+    parts.kinds.push_back(
+        {part.name, timed(part.forward), timed(part.backward), part.parameters, part.kept});
+  }
+  parts.count = parts.sequence.size();
+  parts.optimizer = timed(optimizer_step(parameters_held, job.training));
   return parts;
 }
 

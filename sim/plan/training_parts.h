@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "plan/cost.h"
@@ -16,25 +17,26 @@ struct TimedOperation {
   bool recomputation = false;
 };
 
-/// What is gathered, computed and reduced as one: the embedding, a layer, or the head.
+/// What is gathered, computed and reduced as one: the embedding (or the stem of a convolutional
+/// network), a layer, or the head.
 struct ModelPart {
-  const char* name = "";
+  std::string name;  // parts that differ have different names
   std::vector<TimedOperation> forward;
   std::vector<TimedOperation> backward;
   uint64_t parameters = 0;
   Bytes kept = 0;  // activations that its backward pass needs
 };
 
-/// A model on a chip, part by part: embedding, layers (all alike), head; and the optimizer's step.
+/// A model on a chip, part by part: embedding, every layer, head; and the optimizer's step. Parts
+/// that are alike are held once.
 struct ModelParts {
-  ModelPart embedding, layer, head;
+  std::vector<ModelPart> kinds;    // in the order in which they first run
+  std::vector<uint32_t> sequence;  // the kind of each part
   std::vector<TimedOperation> optimizer;
-  size_t count = 0;  // embedding, every layer, head
+  size_t count = 0;  // of parts
 
-  const ModelPart& at(size_t index) const {
-    return index == 0 ? embedding : index + 1 == count ? head : layer;
-  }
-  /// Which transformer layer part `index` is, or Label::none.
+  const ModelPart& at(size_t index) const { return kinds[sequence[index]]; }
+  /// Which layer part `index` is, or Label::none.
   int32_t layer_of(size_t index) const {
     return index == 0 || index + 1 == count ? Label::none : static_cast<int32_t>(index - 1);
   }

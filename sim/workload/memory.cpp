@@ -12,15 +12,10 @@ constexpr Bytes fp32 = 4;
 
 Bytes divide_up(Bytes bytes, Bytes by) { return (bytes + by - 1) / by; }
 
-uint64_t largest_part(const Architecture& model) {
-  return std::max(
-      {model.layer_parameters(), model.embedding_parameters(), model.head_parameters()});
-}
-
 // What collectives need beside the tensors that they move.
 void add_communication_buffers(const Architecture& model, const Training& training,
                                const Layout& layout, std::vector<MemoryPart>& parts) {
-  const Bytes part = largest_part(model);
+  const Bytes part = largest_part_parameters(model);
   if (layout.zero_stage == 3) {
     const Bytes ahead = layout.overlap_param_gather ? layout.prefetch : 0;
     const Bytes layers = std::min<Bytes>(1 + ahead, model.layers + 2);
@@ -57,7 +52,7 @@ std::vector<MemoryPart> memory_parts(const Architecture& model, const Training& 
       {"parameters", bf16 * (layout.zero_stage == 3 ? shard : whole)},
       {"gradients", training.gradient_bytes() * (whole_gradients ? whole : shard)},
       {"optimizer states", states * (layout.zero_stage == 0 ? whole : shard)},
-      {"activations", model.layers * layer_activation_bytes(model, training)},
+      {"activations", activation_bytes(model, training)},
       {"logits and loss", logits_bytes(model, training)},
   };
   if (training.recompute == Recompute::full) {

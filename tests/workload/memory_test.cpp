@@ -9,7 +9,7 @@
 namespace trnsim {
 namespace {
 
-constexpr Bytes parameters_of_70b = 70553706496;  // published; see workload_test.cpp
+constexpr Bytes parameters_of_70b = 70553706496;  // published; see architecture_test.cpp
 
 const Architecture llama_70b{"70B", 80, 8192, 64, 8, 128, 28672, true, 128256, false};
 

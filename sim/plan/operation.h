@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+
+namespace trnsim {
+
+/// One operation of a chip, by what it needs. FLOPs count a multiplication and an addition as two.
+struct Operation {
+  enum class Kind { matrix, attention, memory };
+  std::string name;
+  Kind kind = Kind::memory;
+  double flops = 0;
+  double bytes = 0;             // that HBM moves
+  uint64_t parameters = 0;      // whose gradient is complete after it
+  bool recomputation = false;   // done a second time to save memory
+  bool full_precision = false;  // runs in bf16 also where the rest is fp8
+  bool input_gradient = true;   // of a matrix product: something before it has parameters
+};
+
+using Operations = std::vector<Operation>;
+
+/// A part of a model, or several in a row that are alike: the operations of one microbatch of one
+/// rank, in the order in which they run.
+struct PartOperations {
+  std::string name;
+  uint64_t repeats = 1;
+  Operations forward = {};
+  Operations backward = {};
+  uint64_t parameters = 0;  // of one of them
+  Bytes kept = 0;           // activations that the backward pass of one of them needs
+};
+
+/// (rows x inner) times (inner x columns) in bf16; inner x columns are parameters.
+Operation matrix_product(const std::string& name, double rows, double inner, double columns);
+/// What is limited by HBM alone.
+Operation memory_operation(const std::string& name, double bytes, uint64_t parameters = 0);
+
+/// The backward pass, last operation first. A matrix product becomes two (for the input and for the
+/// weights); fused attention makes its matrix again, 2.5 times the forward FLOPs (FlashAttention-2,
+/// arXiv:2307.08691), and moves twice its bytes; a memory operation moves 1.5 times its bytes.
+Operations backward_of(const Operations& forward);
+
+}  // namespace trnsim

@@ -1,0 +1,215 @@
+#include "plan/cost.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "fixtures.h"
+#include "workload/activations.h"
+#include "workload/load.h"
+
+namespace trnsim::test {
+namespace {
+
+Training training_of(const Architecture& model, Recompute recompute = Recompute::none) {
+  Training made;
+  made.sequence_length = model.convolutional ? 1 : 256;
+  made.micro_batch = 2;
+  made.recompute = recompute;
+  return made;
+}
+
+double tokens_of(const Training& training) {
+  return static_cast<double>(training.micro_batch * training.sequence_length);
+}
+
+const Operation& find(const Operations& operations, const std::string& name) {
+  const auto found = std::find_if(operations.begin(), operations.end(),
+                                  [&](const Operation& op) { return op.name == name; });
+  EXPECT_NE(found, operations.end()) << name;
+  return *found;
+}
+
+uint64_t completed(const Operations& backward) {
+  uint64_t sum = 0;
+  for (const Operation& operation : backward) sum += operation.parameters;
+  return sum;
+}
+
+TEST(Cost, CompletesTheGradientOfEveryParameterOnce) {
+  for (const std::string& file : all_workloads())
+    for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
+      const Architecture model = load_workload(file);
+      uint64_t sum = 0;
+      uint64_t parts = 0;
+      uint64_t largest = 0;
+      for (const PartOperations& part : model_operations(model, training_of(model, recompute))) {
+        EXPECT_EQ(completed(part.backward), part.parameters) << file << ", " << part.name;
+        sum += part.repeats * part.parameters;
+        parts += part.repeats;
+        largest = std::max(largest, part.parameters);
+      }
+      EXPECT_EQ(sum, model.parameters()) << file;
+      EXPECT_EQ(parts, model.layers + 2) << file;
+      EXPECT_EQ(largest, largest_part_parameters(model)) << file;
+    }
+}
+
+// What a fused attention kernel repeats in its backward pass, 0.5 of 2.5, is no model FLOP.
+TEST(Cost, DoesTheModelsFlops) {
+  for (const std::string& file : all_workloads()) {
+    const Architecture model = load_workload(file);
+    const Training training = training_of(model);
+    double flops = 0;
+    for (const PartOperations& part : model_operations(model, training)) {
+      double of_part = 0;
+      for (const Operation& operation : part.forward) of_part += operation.flops;
+      for (const Operation& operation : part.backward)
+        of_part += operation.flops * (operation.kind == Operation::Kind::attention ? 2 / 2.5 : 1);
+      flops += static_cast<double>(part.repeats) * of_part;
+    }
+    const double needed =
+        model.model_flops_per_token(training.sequence_length) * tokens_of(training);
+    EXPECT_NEAR(flops / needed, 1, 1e-12) << file;
+  }
+}
+
+TEST(Cost, KeepsWhatTheMemoryTableSays) {
+  for (const std::string& file : all_workloads())
+    for (const Recompute recompute : {Recompute::none, Recompute::full}) {
+      const Architecture model = load_workload(file);
+      const Training training = training_of(model, recompute);
+      Bytes kept = 0;
+      for (const PartOperations& part : model_operations(model, training))
+        kept += part.repeats * part.kept;
+      EXPECT_EQ(kept, activation_bytes(model, training) + logits_bytes(model, training)) << file;
+    }
+}
+
+TEST(Cost, RecomputesAttentionOrAllOfALayer) {
+  for (const std::string& file : all_workloads()) {
+    const Architecture model = load_workload(file);
+    double attention = 0;
+    double all = 0;
+    const auto parts = model_operations(model, training_of(model));
+    for (size_t i = 1; i + 1 < parts.size(); ++i)
+      for (const Operation& operation : parts[i].forward) {
+        const double flops = static_cast<double>(parts[i].repeats) * operation.flops;
+        all += flops;
+        if (operation.kind == Operation::Kind::attention) attention += flops;
+      }
+    EXPECT_EQ(recomputed_flops(model, training_of(model)), 0);
+    EXPECT_DOUBLE_EQ(recomputed_flops(model, training_of(model, Recompute::selective)), attention);
+    EXPECT_DOUBLE_EQ(recomputed_flops(model, training_of(model, Recompute::full)), all);
+  }
+}
+
+TEST(Cost, OfBidirectionalAttentionIsTwiceThatOfCausal) {
+  Architecture model = load_workload("gpt3-125m.json");
+  const Training training = training_of(model);
+  const double tokens = 2 * 256;
+  const auto flops = [&] {
+    return find(model_operations(model, training)[1].forward, "attention").flops;
+  };
+  EXPECT_DOUBLE_EQ(flops(), 2 * tokens * 256 * 768);
+  model.attention = Attention::bidirectional;
+  EXPECT_DOUBLE_EQ(flops(), 4 * tokens * 256 * 768);
+}
+
+TEST(Cost, FollowsTheVariant) {
+  const auto names = [](const char* file, size_t part) {
+    const Architecture model = load_workload(file);
+    const std::vector<PartOperations> parts = model_operations(model, training_of(model));
+    std::vector<std::string> all;
+    for (const Operation& operation : parts[part].forward) all.push_back(operation.name);
+    return all;
+  };
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(names("llama-3.1-8b.json", 1),
+            (Names{"attention norm", "qkv", "rotary embedding", "attention", "attention output",
+                   "mlp norm", "mlp up", "activation", "mlp down"}));
+  EXPECT_EQ(names("qwen3-32b.json", 1),
+            (Names{"attention norm", "qkv", "query and key norm", "rotary embedding", "attention",
+                   "attention output", "mlp norm", "mlp up", "activation", "mlp down"}));
+  EXPECT_EQ(names("mpt-7b.json", 1),
+            (Names{"attention norm", "qkv", "attention", "attention output", "mlp norm", "mlp up",
+                   "activation", "mlp down"}));
+  EXPECT_EQ(names("llama-3.1-8b.json", 2), (Names{"final norm", "logits", "loss"}));
+  EXPECT_EQ(names("bert-large.json", 0), (Names{"embedding", "embedding norm"}));
+  EXPECT_EQ(names("bert-large.json", 2), (Names{"pooler", "next sentence", "head transform",
+                                                "head activation", "head norm", "logits", "loss"}));
+  EXPECT_EQ(names("resnet-50.json", 0), (Names{"stem convolution", "batch norm", "pooling"}));
+}
+
+// Two read and written halves of 4 bytes an element, and one weight, or a weight and a bias.
+TEST(Cost, OfANormReadsItsParameters) {
+  const auto bytes = [](const char* file) {
+    const Architecture model = load_workload(file);
+    return find(model_operations(model, training_of(model))[1].forward, "mlp norm").bytes;
+  };
+  EXPECT_DOUBLE_EQ(bytes("llama-3.1-8b.json"), 8.0 * 512 * 4096 + 2 * 4096);
+  EXPECT_DOUBLE_EQ(bytes("mpt-7b.json"), 8.0 * 512 * 4096 + 2 * 2 * 4096);
+}
+
+// The 3 x 3 convolution in the first block of stage 2 of ResNet-50, two images: 128 maps of 56 x 56
+// become 128 of 28 x 28.
+TEST(Cost, OfAConvolutionByHand) {
+  const Architecture model = load_workload("resnet-50.json");
+  const auto parts = model_operations(model, training_of(model));
+  const Operations& block = parts[3].forward;
+  ASSERT_EQ(parts[3].name, "stage 2, first block");
+  ASSERT_EQ(block.size(), 8);  // projection and three convolutions, each with a norm
+  const double weights = 9 * 128 * 128;
+  EXPECT_DOUBLE_EQ(block[4].flops, 2 * 2 * 28 * 28 * weights);
+  EXPECT_DOUBLE_EQ(block[4].bytes, 2 * (2 * 128 * 56 * 56 + weights + 2 * 128 * 28 * 28));
+  EXPECT_DOUBLE_EQ(block[5].bytes, 3 * 2.0 * 2 * 128 * 28 * 28);
+  EXPECT_EQ(block[5].parameters, 2 * 128);
+  // The projection's stride of 2 reads a quarter of 256 maps; the last norm reads the shortcut too.
+  EXPECT_DOUBLE_EQ(block[0].bytes, 2 * (2 * 256 * 28 * 28 + 256 * 512 + 2.0 * 512 * 28 * 28));
+  EXPECT_DOUBLE_EQ(block[7].bytes, 4 * 2.0 * 2 * 512 * 28 * 28);
+}
+
+TEST(Cost, OfTheBackwardPass) {
+  const Operations forward = {matrix_product("a", 2, 3, 5), memory_operation("b", 100, 7)};
+  const Operations backward = backward_of(forward);
+  ASSERT_EQ(backward.size(), 3);
+  EXPECT_EQ(backward[0].name, "b");
+  EXPECT_EQ(backward[0].bytes, 150);
+  EXPECT_EQ(backward[0].parameters, 7);
+  EXPECT_EQ(backward[1].name, "a input gradient");
+  EXPECT_EQ(backward[1].parameters, 0);
+  EXPECT_EQ(backward[2].name, "a weight gradient");
+  EXPECT_EQ(backward[2].parameters, 15);
+  EXPECT_EQ(backward[2].flops, 2 * 2 * 3 * 5);
+  EXPECT_EQ(backward[2].bytes, 2 * (2 * 3 + 3 * 5 + 2 * 5));
+}
+
+TEST(Cost, OfTheOptimizer) {
+  Training training;
+  EXPECT_DOUBLE_EQ(optimizer_step(1000, training).front().bytes, 1000 * (4 + 2 * 3 * 4 + 2));
+  training.optimizer = Optimizer::sgd;
+  training.gradient_precision = "bf16";
+  EXPECT_DOUBLE_EQ(optimizer_step(1000, training).front().bytes, 1000 * (2 + 2 * 2 * 4 + 2));
+}
+
+TEST(Duration, IsTheRooflineAndAnOverhead) {
+  Chip chip;
+  chip.peak = {{"bf16", exactly(100)}, {"fp8", exactly(200)}};
+  chip.gemm_efficiency = exactly(0.5);
+  chip.attention_efficiency = exactly(0.25);
+  chip.hbm_bandwidth = exactly(10);
+  chip.hbm_efficiency = exactly(0.5);
+  chip.op_overhead = exactly(3);
+  Operation operation{.name = "a", .kind = Operation::Kind::matrix, .flops = 1000, .bytes = 50};
+  EXPECT_DOUBLE_EQ(duration(operation, chip, "bf16"), 1000 / 50.0 + 3);
+  EXPECT_DOUBLE_EQ(duration(operation, chip, "fp8"), 1000 / 100.0 + 3);
+  operation.full_precision = true;
+  EXPECT_DOUBLE_EQ(duration(operation, chip, "fp8"), 1000 / 50.0 + 3);
+  operation.kind = Operation::Kind::attention;
+  EXPECT_DOUBLE_EQ(duration(operation, chip, "fp8"), 1000 / 25.0 + 3);
+  operation.bytes = 500;
+  EXPECT_DOUBLE_EQ(duration(operation, chip, "bf16"), 500 / 5.0 + 3);
+}
+
+}  // namespace
+}  // namespace trnsim::test
