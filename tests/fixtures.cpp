@@ -108,7 +108,9 @@ Plan collective_plan(const System& system, CollectiveOp op, Algorithm algorithm,
   plan.ranks = system.chips();
   plan.streams = {"compute", "collectives"};
   plan.names = {"start", to_string(op)};
-  const Group group = make_group(plan, "all", fabric_axes(system), algorithm);
+  const Group group = op == CollectiveOp::broadcast
+                          ? make_chains(plan, "all", fabric_axes(system))
+                          : make_group(plan, "all", fabric_axes(system), algorithm);
   plan.collectives.push_back(collective_info(op, "buffer", group, bytes));
   const auto write = [op, group, bytes, reduction](size_t, Unrolled& program) {
     Step start;
@@ -129,6 +131,9 @@ Plan collective_plan(const System& system, CollectiveOp op, Algorithm algorithm,
         return;
       case CollectiveOp::all_reduce:
         all_reduce(program, group, bytes, steps, {ready});
+        return;
+      case CollectiveOp::broadcast:
+        broadcast(program, group, bytes, steps, {ready});
         return;
     }
   };

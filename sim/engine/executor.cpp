@@ -2,52 +2,14 @@
 
 #include <algorithm>
 #include <deque>
+#include <optional>
 #include <utility>
 
+#include "engine/execution_state.h"
 #include "engine/rendezvous.h"
 
 namespace trnsim {
 namespace {
-
-// One step on one rank class.
-struct StepState {
-  enum class Stage : uint8_t { waiting, running, done };
-  Stage stage = Stage::waiting;
-  StreamId blocker = 0;
-  uint32_t waits_for = 0;    // steps that have not ended
-  uint32_t outstanding = 0;  // messages of the current hop
-  uint64_t hop = 0;
-  Seconds begin = 0;
-};
-
-// What a chip computes. Its rate changes while it runs, so an end that was foreseen may be void.
-struct Computation {
-  bool running = false;
-  Position position = 0;
-  Seconds left = 0;       // at full speed
-  Seconds since = 0;      // when `left` was true
-  uint64_t foreseen = 0;  // number of the event that ends it; earlier ones are void
-};
-
-struct RankState {
-  Computation computation;
-  std::deque<StepState> steps;  // from the program's first that is not done
-  Position first = 0;           // position of steps.front()
-  uint32_t active_exchanges = 0;
-  Seconds last_end = 0;  // of any of its steps
-
-  StepState& at(Position position) { return steps[position - first]; }
-  bool is_done(Position position) {
-    return position < first || at(position).stage == StepState::Stage::done;
-  }
-};
-
-// A message between its two steps.
-struct InFlight {
-  uint32_t message_class = 0;
-  Position sender = 0;
-  Position receiver = 0;
-};
 
 class Executor {
  public:
@@ -167,21 +129,40 @@ class Executor {
 
   void begin_hop(uint32_t rank, Position position) {
     const auto& exchange = std::get<Exchange>(program_of(rank).step(position).work);
+    StepState& state = ranks_[rank].at(position);
     const std::vector<uint32_t>& touching = graph_.touching[rank][exchange.pattern];
-    ranks_[rank].at(position).outstanding = static_cast<uint32_t>(touching.size());
-    for (const uint32_t message : touching) offer(message, rank, position);
+    if (touching.empty()) state.hop = exchange.hops;  // has no part in it
+    offers_.clear();
+    for (const uint32_t message : touching)
+      if (const auto number = number_in_hop(message, rank, exchange, state.hop))
+        offers_.emplace_back(message, *number);
+    state.outstanding = static_cast<uint32_t>(offers_.size());
+    if (offers_.empty()) {
+      end_hop(rank, position);
+      return;
+    }
+    for (const auto& [message, number] : offers_) offer(message, rank, position, number);
+  }
+
+  // Which message of its class a rank sends or receives in a hop, if it does.
+  std::optional<uint64_t> number_in_hop(uint32_t message, uint32_t rank, const Exchange& exchange,
+                                        uint64_t hop) const {
+    if (!exchange.passed_on || whole_phases_) return hop;
+    const MessageClass& of = graph_.messages[message];
+    if (of.from == of.to) throw std::logic_error("a rank cannot pass on to its own class");
+    if (of.from == rank) return hop > 0 ? std::optional(hop - 1) : std::nullopt;
+    return hop + 1 < exchange.hops ? std::optional(hop) : std::nullopt;
   }
 
   // A message starts when both of its ends have begun the hop.
-  void offer(uint32_t message, uint32_t rank, Position position) {
+  void offer(uint32_t message, uint32_t rank, Position position, uint64_t number) {
     const MessageClass& of = graph_.messages[message];
     if (of.from == of.to) {
       launch(message, position, position);
       return;
     }
-    const auto other = rendezvous_.meet(
-        message,
-        {rank, position, program_of(rank).ordinal(position), ranks_[rank].at(position).hop});
+    const auto other =
+        rendezvous_.meet(message, {rank, position, program_of(rank).ordinal(position), number});
     if (!other) return;
     if (of.from == rank)
       launch(message, position, other->position);
@@ -198,6 +179,13 @@ class Executor {
   uint64_t hops_at_once(const Exchange& exchange) const {
     return whole_phases_ ? exchange.hops : 1;
   }
+  uint64_t messages_at_once(const Exchange& exchange) const {
+    return whole_phases_ ? exchange.messages() : 1;
+  }
+  // The filling of a chain takes time on the wire too.
+  uint64_t times_on_wire(const Exchange& exchange) const {
+    return messages_at_once(exchange) + (whole_phases_ ? exchange.relays : 0);
+  }
 
   void launch(uint32_t message, Position sender, Position receiver) {
     if (free_.empty()) {
@@ -209,7 +197,7 @@ class Executor {
     in_flight_[slot] = {message, sender, receiver};
     const Exchange& exchange = exchange_of(in_flight_[slot]);
     const Seconds latency = (graph_.messages[message].latency + exchange.delay) *
-                            static_cast<double>(hops_at_once(exchange));
+                            static_cast<double>(times_on_wire(exchange));
     if (latency > 0)
       medium_.after(latency, {Event::Kind::latency_passed, slot, 0});
     else
@@ -218,7 +206,7 @@ class Executor {
 
   void put_on_wire(uint32_t slot) {
     const Exchange& exchange = exchange_of(in_flight_[slot]);
-    const Bytes bytes = exchange.bytes * hops_at_once(exchange);
+    const Bytes bytes = exchange.bytes * times_on_wire(exchange);
     const Event arrival{Event::Kind::delivered, slot, 0};
     if (bytes > 0)
       medium_.send(in_flight_[slot].message_class, bytes, arrival);
@@ -230,8 +218,9 @@ class Executor {
     const InFlight message = in_flight_[slot];
     const Exchange& exchange = exchange_of(message);
     const MessageClass& of = graph_.messages[message.message_class];
-    const uint64_t hops = hops_at_once(exchange);
-    for (Sink* sink : sinks_) sink->delivered(message.message_class, exchange.bytes * hops, hops);
+    const uint64_t messages = messages_at_once(exchange);
+    for (Sink* sink : sinks_)
+      sink->delivered(message.message_class, exchange.bytes * messages, messages);
     free_.push_back(slot);
     arrived(of.from, message.sender);
     if (of.to != of.from) arrived(of.to, message.receiver);
@@ -241,7 +230,7 @@ class Executor {
     StepState& state = ranks_[rank].at(position);
     if (--state.outstanding > 0) return;
     const auto& exchange = std::get<Exchange>(program_of(rank).step(position).work);
-    const Seconds reduction = exchange.reduction * static_cast<double>(hops_at_once(exchange));
+    const Seconds reduction = exchange.reduction * static_cast<double>(times_on_wire(exchange));
     if (reduction > 0)
       medium_.after(reduction, {Event::Kind::reduced, rank, position});
     else
@@ -361,6 +350,7 @@ class Executor {
   Rendezvous rendezvous_;
   std::vector<InFlight> in_flight_;
   std::vector<uint32_t> free_;
+  std::vector<std::pair<uint32_t, uint64_t>> offers_;  // of the hop that begins
   std::deque<std::pair<uint32_t, Position>> ready_;
   uint64_t ends_ = 0;
   Seconds finish_ = 0;

@@ -93,6 +93,7 @@ Folding round(const Plan& plan, const Network& network, const Folding& folding) 
     const Pattern& pattern = plan.patterns[p];
     for (const Rank shift : pattern.shifts) {
       for (Rank from = 0; from < plan.ranks; ++from) {
+        if (!pattern.sent(from, shift)) continue;
         const Rank to = pattern.axis.shifted(from, shift);
         const Seconds latency = network.route(from, to, route);
         Signature crossed{};
@@ -150,6 +151,7 @@ bool ordered(const Plan& plan, const Network& network) {
   for (const Pattern& pattern : plan.patterns) {
     for (const Rank shift : pattern.shifts) {
       for (Rank from = 0; from < plan.ranks; ++from) {
+        if (!pattern.sent(from, shift)) continue;
         const Rank to = pattern.axis.shifted(from, shift);
         network.route(from, to, route);
         for (const Link link : route) {

@@ -34,6 +34,7 @@ void add_messages(Graph& graph, const Network& network, const Folding& folding, 
   std::map<std::tuple<uint32_t, Seconds, Crossings>, uint64_t> merged;
   std::vector<Link> route;
   for (const Rank shift : pattern.shifts) {
+    if (!pattern.sent(from, shift)) continue;
     const Rank to = pattern.axis.shifted(from, shift);
     const Seconds latency = network.route(from, to, route);
     Crossings crossed;

@@ -14,6 +14,7 @@ Seconds collective_bound(const Collective& collective, const System& system) {
     ports += count * dimension.port();
   }
   const double passes = collective.op == "all_reduce" ? 2 : 1;
+  const bool whole = collective.op == "broadcast";  // goes into each chip and unit
   const double chips = system.chips_per_unit();
   const double units = collective.ranks / chips;
   const double bytes = static_cast<double>(collective.bytes);
@@ -23,8 +24,8 @@ Seconds collective_bound(const Collective& collective, const System& system) {
   if (units > 1) ports += out.bandwidth.value * out.efficiency.value;
   const double ranks = collective.ranks;
   Seconds bound = 0;
-  if (ranks > 1) bound = passes * bytes * (ranks - 1) / ranks / ports;
-  if (units > 1) bound = std::max(bound, passes * bytes * (units - 1) / units / nics);
+  if (ranks > 1) bound = passes * bytes * (whole ? 1 : (ranks - 1) / ranks) / ports;
+  if (units > 1) bound = std::max(bound, passes * bytes * (whole ? 1 : (units - 1) / units) / nics);
   return bound;
 }
 

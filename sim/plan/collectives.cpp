@@ -127,6 +127,50 @@ Position all_reduce(Unrolled& program, const Group& group, Bytes bytes,
   return add_passes(program, group, bytes, steps, {reduced}, false, Part::last);
 }
 
+Group make_chains(Plan& plan, const std::string& name, const std::vector<Axis>& axes) {
+  Group chains{name, {}};
+  std::vector<Axis> inner;
+  for (const Axis& axis : axes) {
+    if (axis.size == 1) continue;
+    chains.axes.push_back({axis, Algorithm::ring, static_cast<PatternId>(plan.patterns.size())});
+    plan.patterns.push_back({axis, {1}, [axis, inner](Rank rank, Rank) {
+                               return axis.coordinate(rank) + 1 < axis.size &&
+                                      std::all_of(inner.begin(), inner.end(), [&](const Axis& a) {
+                                        return a.coordinate(rank) == 0;
+                                      });
+                             }});
+    inner.push_back(axis);
+  }
+  return chains;
+}
+
+Position broadcast(Unrolled& program, const Group& chains, Bytes bytes,
+                   const CollectiveSteps& steps, std::vector<Position> after) {
+  Position last = 0;
+  for (size_t i = chains.axes.size(); i-- > 0;) {
+    const GroupAxis& along = chains.axes[i];
+    const uint64_t messages = std::clamp<uint64_t>(bytes, 1, 16 * (along.axis.size - 1));
+    Exchange exchange;
+    exchange.pattern = along.pattern;
+    exchange.passed_on = true;
+    exchange.relays = along.axis.size - 2;
+    exchange.hops = messages + 1;
+    exchange.bytes = exchange.payload = divide_up(bytes, messages);
+    Step step;
+    step.stream = steps.stream;
+    step.label = steps.label;
+    step.label.first_of_collective = i + 1 == chains.axes.size();
+    step.label.last_of_collective = i == 0;
+    if (step.label.first_of_collective) step.memory_at_begin = steps.memory_at_begin;
+    if (step.label.last_of_collective) step.memory_at_end = steps.memory_at_end;
+    step.after = std::move(after);
+    step.work = exchange;
+    last = program.add(std::move(step));
+    after = {last};
+  }
+  return last;
+}
+
 Bytes sent_in_one_pass(const Group& group, Bytes bytes) {
   const std::vector<Bytes> sizes = shards(group, bytes);
   Bytes sent = 0;
@@ -145,12 +189,16 @@ std::string to_string(CollectiveOp op) {
       return "reduce_scatter";
     case CollectiveOp::all_reduce:
       return "all_reduce";
+    case CollectiveOp::broadcast:
+      return "broadcast";
   }
   throw std::logic_error("collective without a name");
 }
 
 Collective collective_info(CollectiveOp op, const std::string& what, const Group& group,
                            Bytes bytes) {
+  if (op == CollectiveOp::broadcast)
+    return {to_string(op), what, group.name, describe(group), group.size(), bytes, bytes, 1};
   const unsigned passes = op == CollectiveOp::all_reduce ? 2 : 1;
   const double ranks = group.size();
   return {to_string(op),

@@ -34,7 +34,7 @@ struct Reduction {
   Seconds tail(Bytes bytes, uint64_t messages) const;
 };
 
-enum class CollectiveOp { all_gather, reduce_scatter, all_reduce };
+enum class CollectiveOp { all_gather, reduce_scatter, all_reduce, broadcast };
 
 /// "all_gather"
 std::string to_string(CollectiveOp op);
@@ -66,6 +66,15 @@ Position all_gather(Unrolled& program, const Group& group, Bytes bytes,
 /// All-reduce: a reduce-scatter and then an all-gather.
 Position all_reduce(Unrolled& program, const Group& group, Bytes bytes,
                     const CollectiveSteps& steps, std::vector<Position> after);
+
+/// The chains of a broadcast over `axes` (the fastest fabric first) from the rank with coordinate 0
+/// on each of them; adds its patterns to the plan. Along the last axis first, each among those that
+/// have the data already.
+Group make_chains(Plan& plan, const std::string& name, const std::vector<Axis>& axes);
+/// Broadcast over chains, as NCCL's: along one axis of `n` ranks the buffer goes in 16 (n - 1)
+/// messages from each rank to the next, (n - 2) more than that one after another.
+Position broadcast(Unrolled& program, const Group& chains, Bytes bytes,
+                   const CollectiveSteps& steps, std::vector<Position> after);
 
 /// Bytes that one rank sends in a reduce-scatter (or all-gather) of `bytes`, shards rounded up.
 Bytes sent_in_one_pass(const Group& group, Bytes bytes);

@@ -61,8 +61,27 @@ Position DataCollectives::add(Unrolled& program, CollectiveOp op, const std::str
       return reduce_scatter(program, group, bytes, steps, std::move(after));
     case CollectiveOp::all_reduce:
       return all_reduce(program, group, bytes, steps, std::move(after));
+    case CollectiveOp::broadcast:
+      break;  // a ParameterBroadcast
   }
   throw std::logic_error("unknown collective");
+}
+
+ParameterBroadcast::ParameterBroadcast(const Job& job, Plan& plan) {
+  if (!job.layout.broadcast_parameters || job.layout.data == 1) return;
+  constexpr Bytes bf16 = 2;
+  bytes_ = bf16 * job.model.parameters();
+  chains_ = make_chains(plan, "data", fabric_axes(job.system));
+  steps_.stream = 1;  // of gathers, whether or not it is theirs alone
+  steps_.label.kind = Label::Kind::collective;
+  steps_.label.name = name_index(plan, to_string(CollectiveOp::broadcast));
+  steps_.label.collective = static_cast<int32_t>(plan.collectives.size());
+  plan.collectives.push_back(
+      collective_info(CollectiveOp::broadcast, "parameters", chains_, bytes_));
+}
+
+void ParameterBroadcast::add(Unrolled& program) const {
+  if (bytes_ > 0) program.publish(name, broadcast(program, chains_, bytes_, steps_, {}));
 }
 
 }  // namespace trnsim

@@ -37,10 +37,14 @@ struct Axis {
 };
 
 /// Who sends to whom: every rank sends to those that are `shifts` further along the axis. {1} is
-/// the next in a ring, {1, ..., size - 1} all peers. Never names a rank.
+/// the next in a ring, {1, ..., size - 1} all peers.
 struct Pattern {
   Axis axis;
   std::vector<Rank> shifts;
+  /// Which ranks send along which shift; empty if all do along all, so that none is special.
+  std::function<bool(Rank rank, Rank shift)> sends = {};
+
+  bool sent(Rank rank, Rank shift) const { return !sends || sends(rank, shift); }
 };
 
 /// Which part of a collective's data a message holds, said relative to its sender, so that the
@@ -72,15 +76,25 @@ struct Compute {
 /// and receives as much from each rank of which it is a peer. A message starts when both its ends
 /// have begun the hop (receiver-ready); a rank ends the hop when all that it sent and received has
 /// arrived and, where the data is summed, `reduction` later.
+///
+/// With `passed_on` the pattern is a chain or tree: in hop h a rank receives message h and sends on
+/// message h - 1, so that the first hop only receives and the last only sends. `relays` is how many
+/// ranks of the longest way are neither its first nor its last. As one phase, the chain is taken as
+/// full from the begin and its filling as `relays` further messages, which alone is exact.
 struct Exchange {
   PatternId pattern = 0;
   uint64_t hops = 1;
+  bool passed_on = false;
+  uint64_t relays = 0;
   Bytes bytes = 0;    // on the wire, of one message
   Bytes payload = 0;  // of these, what the collective's user asked to move
   Seconds delay = 0;  // beside the route's latency, of each message
   Seconds reduction = 0;
   bool reduces = false;
   Region region;
+
+  /// Messages to each peer.
+  uint64_t messages() const { return passed_on ? hops - 1 : hops; }
 };
 
 /// What a step belongs to, for traces, reports and errors.
@@ -111,7 +125,7 @@ struct Step {
 
 /// What a later step can refer to.
 struct Name {
-  enum class What : uint8_t { gathered, computed, reduced };
+  enum class What : uint8_t { gathered, computed, reduced, broadcast };
   What what = What::computed;
   int32_t index = 0;
   int32_t microbatch = 0;

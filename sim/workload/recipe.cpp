@@ -152,6 +152,7 @@ Layout read_layout(JsonReader json, const Layout* base, std::optional<uint64_t> 
     layout.best_algorithm = name == "best";
     layout.algorithm = name == "direct" ? Algorithm::direct : Algorithm::ring;
   }
+  set(json.find("broadcast_parameters"), layout.broadcast_parameters);
   if (auto streams = json.find("collective_streams"))
     layout.ordered = streams->as_one_of({"one", "by_kind"}) == "one";
   json.reject_unknown_keys();

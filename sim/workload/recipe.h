@@ -62,6 +62,7 @@ struct Layout {
   Algorithm algorithm = Algorithm::ring;
   bool best_algorithm = false;  // chosen for the system, by analytic fidelity
   bool ordered = true;          // collectives share one stream; else one stream for each kind
+  bool broadcast_parameters = false;  // from rank 0, before anything else: a job's first step
 };
 
 /// Reads the scenario's "training", which may lie over a "trnsim.recipe.v1" file; with `base`, that

@@ -161,6 +161,8 @@ TEST_P(ChunkSets, EachRankEndsWithWhatTheCollectivePromises) {
         for (Rank owner = 0; owner < ranks; ++owner)
           EXPECT_EQ(end[rank].at(own_chunk(group_, owner)), Contributors{owner});
         break;
+      case CollectiveOp::broadcast:
+        FAIL() << "moves no shards";
     }
   }
 }
