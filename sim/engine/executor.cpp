@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <optional>
 #include <utility>
 
 #include "engine/execution_state.h"
@@ -127,42 +126,39 @@ class Executor {
     end(rank, computation.position);
   }
 
+  // Begins the next hop in which the rank has a part, or ends the exchange.
   void begin_hop(uint32_t rank, Position position) {
     const auto& exchange = std::get<Exchange>(program_of(rank).step(position).work);
-    StepState& state = ranks_[rank].at(position);
     const std::vector<uint32_t>& touching = graph_.touching[rank][exchange.pattern];
-    if (touching.empty()) state.hop = exchange.hops;  // has no part in it
-    offers_.clear();
-    for (const uint32_t message : touching)
-      if (const auto number = number_in_hop(message, rank, exchange, state.hop))
-        offers_.emplace_back(message, *number);
-    state.outstanding = static_cast<uint32_t>(offers_.size());
-    if (offers_.empty()) {
-      end_hop(rank, position);
+    StepState& state = ranks_[rank].at(position);
+    if (touching.empty()) state.hop = exchange.hops;
+    for (; state.hop < exchange.hops; state.hop += hops_at_once(exchange)) {
+      offers_.clear();
+      for (const uint32_t message : touching)
+        if (is_in_hop(graph_.messages[message], exchange, state.hop)) offers_.push_back(message);
+      if (offers_.empty()) continue;
+      state.outstanding = static_cast<uint32_t>(offers_.size());
+      for (const uint32_t message : offers_) offer(message, rank, position);
       return;
     }
-    for (const auto& [message, number] : offers_) offer(message, rank, position, number);
+    end_exchange(rank, position);
   }
 
-  // Which message of its class a rank sends or receives in a hop, if it does.
-  std::optional<uint64_t> number_in_hop(uint32_t message, uint32_t rank, const Exchange& exchange,
-                                        uint64_t hop) const {
-    if (!exchange.passed_on || whole_phases_) return hop;
-    const MessageClass& of = graph_.messages[message];
-    if (of.from == of.to) throw std::logic_error("a rank cannot pass on to its own class");
-    if (of.from == rank) return hop > 0 ? std::optional(hop - 1) : std::nullopt;
-    return hop + 1 < exchange.hops ? std::optional(hop) : std::nullopt;
+  bool is_in_hop(const MessageClass& message, const Exchange& exchange, uint64_t hop) const {
+    return whole_phases_ ||
+           (hop >= message.first_hop && hop < message.first_hop + exchange.messages());
   }
 
   // A message starts when both of its ends have begun the hop.
-  void offer(uint32_t message, uint32_t rank, Position position, uint64_t number) {
+  void offer(uint32_t message, uint32_t rank, Position position) {
     const MessageClass& of = graph_.messages[message];
     if (of.from == of.to) {
       launch(message, position, position);
       return;
     }
-    const auto other =
-        rendezvous_.meet(message, {rank, position, program_of(rank).ordinal(position), number});
+    const auto other = rendezvous_.meet(
+        message,
+        {rank, position, program_of(rank).ordinal(position), ranks_[rank].at(position).hop});
     if (!other) return;
     if (of.from == rank)
       launch(message, position, other->position);
@@ -182,10 +178,6 @@ class Executor {
   uint64_t messages_at_once(const Exchange& exchange) const {
     return whole_phases_ ? exchange.messages() : 1;
   }
-  // The filling of a chain takes time on the wire too.
-  uint64_t times_on_wire(const Exchange& exchange) const {
-    return messages_at_once(exchange) + (whole_phases_ ? exchange.relays : 0);
-  }
 
   void launch(uint32_t message, Position sender, Position receiver) {
     if (free_.empty()) {
@@ -197,7 +189,7 @@ class Executor {
     in_flight_[slot] = {message, sender, receiver};
     const Exchange& exchange = exchange_of(in_flight_[slot]);
     const Seconds latency = (graph_.messages[message].latency + exchange.delay) *
-                            static_cast<double>(times_on_wire(exchange));
+                            static_cast<double>(hops_at_once(exchange));
     if (latency > 0)
       medium_.after(latency, {Event::Kind::latency_passed, slot, 0});
     else
@@ -206,7 +198,7 @@ class Executor {
 
   void put_on_wire(uint32_t slot) {
     const Exchange& exchange = exchange_of(in_flight_[slot]);
-    const Bytes bytes = exchange.bytes * times_on_wire(exchange);
+    const Bytes bytes = exchange.bytes * hops_at_once(exchange);
     const Event arrival{Event::Kind::delivered, slot, 0};
     if (bytes > 0)
       medium_.send(in_flight_[slot].message_class, bytes, arrival);
@@ -230,21 +222,20 @@ class Executor {
     StepState& state = ranks_[rank].at(position);
     if (--state.outstanding > 0) return;
     const auto& exchange = std::get<Exchange>(program_of(rank).step(position).work);
-    const Seconds reduction = exchange.reduction * static_cast<double>(times_on_wire(exchange));
-    if (reduction > 0)
+    const Seconds reduction = exchange.reduction * static_cast<double>(hops_at_once(exchange));
+    if (reduction > 0 && graph_.receives[rank][exchange.pattern])
       medium_.after(reduction, {Event::Kind::reduced, rank, position});
     else
       end_hop(rank, position);
   }
 
   void end_hop(uint32_t rank, Position position) {
-    StepState& state = ranks_[rank].at(position);
     const auto& exchange = std::get<Exchange>(program_of(rank).step(position).work);
-    state.hop += hops_at_once(exchange);
-    if (state.hop < exchange.hops) {
-      begin_hop(rank, position);
-      return;
-    }
+    ranks_[rank].at(position).hop += hops_at_once(exchange);
+    begin_hop(rank, position);
+  }
+
+  void end_exchange(uint32_t rank, Position position) {
     settle(rank);
     --ranks_[rank].active_exchanges;
     if (tax_ > 0) foresee_end(rank);
@@ -350,7 +341,7 @@ class Executor {
   Rendezvous rendezvous_;
   std::vector<InFlight> in_flight_;
   std::vector<uint32_t> free_;
-  std::vector<std::pair<uint32_t, uint64_t>> offers_;  // of the hop that begins
+  std::vector<uint32_t> offers_;  // of the hop that begins
   std::deque<std::pair<uint32_t, Position>> ready_;
   uint64_t ends_ = 0;
   Seconds finish_ = 0;

@@ -176,8 +176,8 @@ std::string title_of(const Job& job) {
 
 std::string layout_text(const Job& job) {
   const Recompute recompute = job.training.recompute;
-  return kind_of(job.layout) + (job.layout.algorithm == Algorithm::ring ? ", ring" : ", direct") +
-         ", micro batch " + std::to_string(job.training.micro_batch) + ", " +
+  return kind_of(job.layout) + ", " + to_string(job.layout.algorithms) + ", micro batch " +
+         std::to_string(job.training.micro_batch) + ", " +
          (recompute == Recompute::none   ? "no"
           : recompute == Recompute::full ? "full"
                                          : "selective") +
