@@ -60,7 +60,7 @@ class Picture {
   }
   /// A corner of a line.
   std::string corner(const Place& place) {
-    const std::string name = "corner " + std::to_string(corners_++);
+    std::string name = "corner " + std::to_string(corners_++);
     node(name, place, "shape=point width=0.01");
     return name;
   }

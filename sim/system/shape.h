@@ -59,8 +59,8 @@ std::vector<Distances> between_units(const System& system);
 /// All pairs of several kinds as one.
 Distances together(const std::vector<Distances>& kinds, const std::string& where);
 
-/// A cut that halves the chips, or leaves one more coordinate, unit on one side where their number
-/// is odd; and what passes it from one side to the other.
+/// A cut that halves the chips, or as nearly as an odd size or number of units allows; and what
+/// passes it from one side to the other.
 struct Cut {
   std::string name;            // of the dimension or layer that is cut
   Rank chips = 0;              // on the smaller side
@@ -68,9 +68,9 @@ struct Cut {
   BytesPerSecond payload = 0;
 };
 
-/// For each dimension of size n > 1 the cut between its lower half of coordinates and the rest.
-/// Each line of chips along the dimension gives min(floor(n/2), ...) = floor(n/2) ports into its
-/// switch, 2 links of a ring, floor(n/2) * ceil(n/2) links of a mesh.
+/// For each dimension of size n > 1 the cut between its lower floor(n/2) coordinates and the rest.
+/// Across it each line of chips along the dimension has floor(n/2) ports of a switch, 2 links of a
+/// ring, floor(n/2) ceil(n/2) links of a mesh.
 std::vector<Cut> cuts_of_unit(const System& system);
 
 /// What half of the units (rounded down) can send to the others through their NICs and through
