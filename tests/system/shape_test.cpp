@@ -279,7 +279,7 @@ TEST(BetweenUnits, AreSplitByWhereRoutesTurn) {
   EXPECT_EQ(found[1].where, "below one pod");
   EXPECT_EQ(found[2].where, "over the top");
   for (size_t i = 0; i < 3; ++i) {
-    EXPECT_EQ(found[i].pairs, 16 * 16 * others[i]);
+    EXPECT_EQ(found[i].pairs, 256 * others[i]);  // 16 units, 4 x 4 chips
     EXPECT_EQ(found[i].worst_hops, 2 + 2 * i);
     EXPECT_NEAR(found[i].mean_latency, (20 + 3.0 * static_cast<double>(i)) * us, 1e-15);
   }
