@@ -1,4 +1,4 @@
-// Distances and cuts, which are computed from sizes, against searches through all chips of small
+// Distances and ports, which are computed from sizes, against searches through all chips of small
 // systems and against published figures.
 
 #include "system/shape.h"
@@ -6,19 +6,24 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <deque>
 #include <map>
 
+#include "system/fabrics.h"
 #include "system/network.h"
-#include "system/systems.h"
 
 namespace trnsim {
 namespace {
 
-using Kind = FabricDimension::Kind;
 using test::bare_system;
+using test::Clos;
+using test::dimension;
+using test::four_chips_a_unit;
+using test::joined;
+using test::layer;
+using test::Line;
+using test::lines_of;
 using test::load_system;
 
 constexpr double us = 1e-6;
@@ -40,35 +45,6 @@ std::vector<int> hops_from(const Neighbours& graph, size_t start) {
     }
   }
   return hops;
-}
-
-struct Line {
-  size_t dimension;
-  std::vector<size_t> chips;
-};
-
-// All lines of chips that differ in one coordinate alone.
-std::vector<Line> lines_of(const System& system) {
-  std::map<std::pair<size_t, size_t>, Line> lines;
-  const size_t chips = system.chips_per_unit();
-  size_t stride = 1;
-  for (size_t i = 0; i < system.scale_up.size(); ++i) {
-    const size_t size = system.scale_up[i].size;
-    for (size_t chip = 0; chip < chips; ++chip) {
-      Line& line = lines[{i, chip - chip / stride % size * stride}];
-      line.dimension = i;
-      line.chips.push_back(chip);
-    }
-    stride *= size;
-  }
-  std::vector<Line> all;
-  for (auto& [key, line] : lines) all.push_back(line);
-  return all;
-}
-
-bool joined(Kind kind, size_t one, size_t other, size_t size) {
-  return one != other &&
-         (kind != Kind::ring || (one + 1) % size == other || (other + 1) % size == one);
 }
 
 Neighbours chips_of_unit(const System& system) {
@@ -99,11 +75,6 @@ Searched searched_inside(const System& system) {
     }
   if (found.pairs > 0) found.mean /= static_cast<double>(found.pairs);
   return found;
-}
-
-std::string dimension(const std::string& name, const std::string& kind, int size) {
-  return R"({"name": ")" + name + R"(", "kind": ")" + kind + R"(", "size": )" +
-         std::to_string(size) + ", LINK}";
 }
 
 std::vector<std::string> shapes() {
@@ -167,17 +138,6 @@ TEST(InsideUnit, HasTheMeanDistanceOfATorus) {
   EXPECT_EQ(found.worst_hops, 32);
 }
 
-std::string layer(const std::string& name, int units, int oversubscription) {
-  return R"({"name": ")" + name + R"(", "units": )" + std::to_string(units) +
-         R"(, "oversubscription": {"value": )" + std::to_string(oversubscription) +
-         R"(, "source": "a test"}})";
-}
-
-struct Clos {
-  std::string layers;
-  int units;
-};
-
 std::vector<Clos> closes() {
   std::vector<Clos> all;
   for (const std::string& layers :
@@ -186,10 +146,6 @@ std::vector<Clos> closes() {
         '[' + layer("leaf", 1, 2) + ", " + layer("spine", 3, 1) + ", " + layer("core", 6, 1) + ']'})
     for (const int units : {1, 2, 3, 4, 7, 8, 13}) all.push_back({layers, units});
   return all;
-}
-
-System two_chips_a_unit(const Clos& clos) {
-  return bare_system('[' + dimension("s", "switch", 4) + ']', clos.layers, clos.units);
 }
 
 // The units, then the switches of each layer, then the top.
@@ -226,7 +182,7 @@ Neighbours units_and_switches(const System& system) {
 
 TEST(BetweenUnits, IsWhatABreadthFirstSearchFinds) {
   for (const Clos& clos : closes()) {
-    const System system = two_chips_a_unit(clos);
+    const System system = four_chips_a_unit(clos);
     const Neighbours graph = units_and_switches(system);
     Searched searched;
     for (size_t from = 0; from < system.units; ++from) {
@@ -249,7 +205,7 @@ TEST(BetweenUnits, IsWhatABreadthFirstSearchFinds) {
 
 TEST(BetweenUnits, HasTheLatenciesOfAllRoutes) {
   for (const Clos& clos : closes()) {
-    const System system = two_chips_a_unit(clos);
+    const System system = four_chips_a_unit(clos);
     const Network network(system);
     std::vector<Link> route;
     Seconds sum = 0;
@@ -271,7 +227,7 @@ TEST(BetweenUnits, HasTheLatenciesOfAllRoutes) {
 // below the same pod and 8 above it.
 TEST(BetweenUnits, AreSplitByWhereRoutesTurn) {
   const System system =
-      two_chips_a_unit({'[' + layer("leaf", 4, 1) + ", " + layer("pod", 8, 1) + ']', 16});
+      four_chips_a_unit({'[' + layer("leaf", 4, 1) + ", " + layer("pod", 8, 1) + ']', 16});
   const std::vector<Distances> found = between_units(system);
   ASSERT_EQ(found.size(), 3);
   const std::vector<uint64_t> others{3, 4, 8};
@@ -283,136 +239,6 @@ TEST(BetweenUnits, AreSplitByWhereRoutesTurn) {
     EXPECT_EQ(found[i].worst_hops, 2 + 2 * i);
     EXPECT_NEAR(found[i].mean_latency, (20 + 3.0 * static_cast<double>(i)) * us, 1e-15);
   }
-}
-
-// What passes from the chips in `side` to the others. A switch takes what those on one side send
-// and gives what those on the other can receive.
-double across(const System& system, const std::vector<Line>& lines, uint64_t side) {
-  double sum = 0;
-  for (const Line& line : lines) {
-    const FabricDimension& of = system.scale_up[line.dimension];
-    size_t within = 0;
-    size_t links = 0;
-    const size_t size = line.chips.size();
-    for (size_t i = 0; i < size; ++i) {
-      if ((side >> line.chips[i] & 1U) == 0) continue;
-      ++within;
-      if (of.kind == Kind::switched) continue;
-      // Both links of a ring of two lead to the same chip.
-      for (size_t j = 0; j < size; ++j)
-        if ((side >> line.chips[j] & 1U) == 0 && joined(of.kind, i, j, size))
-          links += of.kind == Kind::ring && size == 2 ? 2 : 1;
-    }
-    if (of.kind == Kind::switched) links = std::min(within, size - within);
-    sum += static_cast<double>(links) * of.port();
-  }
-  return sum;
-}
-
-// Over all ways to halve the chips.
-TEST(CutsOfUnit, HaveTheNarrowestOfAllEvenCuts) {
-  for (const std::string& shape :
-       {'[' + dimension("a", "switch", 8) + ']', '[' + dimension("a", "ring", 8) + ']',
-        '[' + dimension("a", "mesh", 8) + ']', '[' + dimension("a", "ring", 2) + ']',
-        '[' + dimension("a", "ring", 4) + ", " + dimension("b", "ring", 4) + ']',
-        '[' + dimension("a", "ring", 2) + ", " + dimension("b", "ring", 8) + ']',
-        '[' + dimension("a", "switch", 4) + ", " + dimension("b", "mesh", 2) + ']',
-        '[' + dimension("a", "switch", 4) + ", " + dimension("b", "switch", 4) + ']',
-        '[' + dimension("a", "mesh", 2) + ", " + dimension("b", "ring", 4) + ", " +
-            dimension("c", "mesh", 2) + ']'}) {
-    const System system = bare_system(shape, "[]", 1, 1);
-    const std::vector<Line> lines = lines_of(system);
-    const int chips = static_cast<int>(system.chips());
-    double least = 1e30;
-    for (uint64_t side = 0; side < 1ULL << chips; ++side)
-      if (std::popcount(side) * 2 == chips) least = std::min(least, across(system, lines, side));
-    EXPECT_DOUBLE_EQ(narrowest(cuts_of_unit(system)).payload, least) << shape;
-  }
-}
-
-// The same for units below switches: the least that can be cut of a tree, whose links all lead up
-// to `node` and down from it, so that the units of `side` cannot send to the others.
-struct Tree {
-  const System& system;
-  uint64_t side;
-
-  // Capacity to be cut if `node`, the switches of layer `height` - 1 (0: a unit), is on the side
-  // of the senders, and if it is not.
-  std::array<double, 2> cut(size_t height, Rank node) const {
-    constexpr double never = 1e30;
-    if (height == 0)
-      return (side >> node & 1U) != 0 ? std::array{0.0, never} : std::array{never, 0.0};
-    const bool top = height == layers_in_use(system).size() + 1;
-    const Rank of_group = top ? system.units : layers_in_use(system)[height - 1].units;
-    const Rank of_part = height == 1 ? 1 : layers_in_use(system)[height - 2].units;
-    // The two NICs of a unit have 4 GB/s each.
-    const double link = height == 1 ? 2 * 4e9 : uplinks(system, height - 2).payload;
-    std::array<double, 2> sum{0, 0};
-    const Rank last = std::min<Rank>(system.units, (node + 1) * of_group);
-    for (Rank first = node * of_group; first < last; first += of_part) {
-      const std::array<double, 2> part = cut(height - 1, first / of_part);
-      sum[0] += std::min(part[0], part[1] + link);
-      sum[1] += std::min(part[1], part[0] + link);
-    }
-    return sum;
-  }
-};
-
-TEST(CutsBetweenUnits, HaveTheNarrowestOfAllEvenCuts) {
-  for (const std::string& layers :
-       {std::string("[]"), '[' + layer("leaf", 2, 2) + ']', '[' + layer("leaf", 1, 1) + ']',
-        '[' + layer("leaf", 2, 1) + ", " + layer("spine", 4, 3) + ']',
-        '[' + layer("leaf", 1, 2) + ", " + layer("spine", 4, 5) + ']'}) {
-    const System system = two_chips_a_unit({layers, 8});
-    double least = 1e30;
-    for (uint64_t side = 0; side < 1U << 8U; ++side) {
-      if (std::popcount(side) != 4) continue;
-      const auto of = Tree{system, side}.cut(layers_in_use(system).size() + 1, 0);
-      least = std::min({least, of[0], of[1]});
-    }
-    EXPECT_DOUBLE_EQ(narrowest(cuts_between_units(system)).payload, least) << layers;
-  }
-}
-
-TEST(CutsBetweenUnits, AreNoneOfOneUnit) {
-  EXPECT_TRUE(cuts_between_units(two_chips_a_unit({"[]", 1})).empty());
-  EXPECT_TRUE(between_units(two_chips_a_unit({"[]", 1})).empty());
-}
-
-// An odd number of coordinates is cut as evenly as it can be: 2 of 5.
-TEST(CutsOfUnit, SayHowManyChipsTheyPartIfTheyAreUneven) {
-  const System system = bare_system(
-      '[' + dimension("a", "switch", 5) + ", " + dimension("b", "mesh", 3) + ']', "[]", 1, 1);
-  const std::vector<Cut> cuts = cuts_of_unit(system);
-  EXPECT_EQ(cuts[0].chips, 2 * 3);
-  EXPECT_DOUBLE_EQ(cuts[0].payload, 3 * 2 * 10e9);
-  EXPECT_EQ(cuts[1].chips, 5);
-  EXPECT_DOUBLE_EQ(cuts[1].payload, 5 * 2 * 10e9);
-}
-
-// Google Cloud documentation, TPU v5e page: a pod of 16 x 16 in a torus, 400 GB/s of links a chip
-// both ways, has a bisection of 1.6 TB/s; so Google counts one direction. A pod of v5p, 16 x 20 x
-// 28 at 100 GB/s, has 2 x 16 x 20 links across its longest axis.
-TEST(CutsOfUnit, AreThoseThatGooglePublishes) {
-  System v5e = bare_system(
-      '[' + dimension("x", "ring", 16) + ", " + dimension("y", "ring", 16) + ']', "[]", 1);
-  for (FabricDimension& axis : v5e.scale_up) axis.bandwidth.value = 400e9 / 2 / 4;
-  EXPECT_DOUBLE_EQ(narrowest(cuts_of_unit(v5e)).nominal, 1.6e12);
-  System v5p = load_system("tpu-v5p.json", 1);
-  v5p.scale_up[0].size = 16;
-  v5p.scale_up[1].size = 20;
-  v5p.scale_up[2].size = 28;
-  EXPECT_EQ(narrowest(cuts_of_unit(v5p)).name, "z");
-  EXPECT_DOUBLE_EQ(narrowest(cuts_of_unit(v5p)).nominal, 2 * 16 * 20 * 100e9);
-}
-
-// AWS's P5 page has a bisection of 3.6 TB/s for 8 H100, which counts both directions. The 130 TB/s
-// of an NVL72 (NVIDIA) are what all GPUs send and receive: twice what passes a cut both ways.
-TEST(CutsOfUnit, AreThoseOfNvSwitchThatArePublished) {
-  const Cut p5 = narrowest(cuts_of_unit(load_system("p5.json", 1)));
-  EXPECT_DOUBLE_EQ(2 * p5.nominal, 3.6e12);
-  const Cut nvl72 = narrowest(cuts_of_unit(load_system("gb200-nvl72.json", 1)));
-  EXPECT_NEAR(4 * nvl72.nominal / 130e12, 1, 0.005);
 }
 
 // What sources state of all ports of a chip, one direction: Trainium2 640 GB/s (1.28 TB/s both
