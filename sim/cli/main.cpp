@@ -25,6 +25,7 @@ int run(int argc, char** argv) {
   trnsim::add_run(app, work);
   trnsim::add_compare(app, work);
   trnsim::add_collective(app, work);
+  trnsim::add_topology(app, work);
   trnsim::add_check(app, work);
   try {
     app.parse(argc, argv);

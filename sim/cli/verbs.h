@@ -12,6 +12,7 @@ using Work = std::function<int()>;
 
 void add_run(CLI::App& app, Work& work);
 void add_compare(CLI::App& app, Work& work);
+void add_topology(CLI::App& app, Work& work);
 void add_check(CLI::App& app, Work& work);
 void add_collective(CLI::App& app, Work& work);
 

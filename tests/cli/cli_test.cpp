@@ -39,11 +39,12 @@ json without_time(json result) {
 }
 
 TEST(Help, ShowsAnExampleOfTheAppAndOfEachVerb) {
-  for (const std::string verb : {"", "run ", "compare ", "check "}) {
+  for (const std::string verb : {"", "run ", "compare ", "check ", "topology "}) {
     const Outcome outcome = run("trnsim " + verb + "--help");
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_EQ(outcome.err, "");
-    EXPECT_TRUE(contains(outcome.out, "  trnsim " + (verb.empty() ? "run " : verb) + "scenarios/"))
+    const std::string input = verb == "topology " ? "topologies/" : "scenarios/";
+    EXPECT_TRUE(contains(outcome.out, "  trnsim " + (verb.empty() ? "run " : verb) + input))
         << outcome.out;
   }
 }
@@ -69,7 +70,7 @@ TEST(Collective, PrintsTheColumnsOfNcclTests) {
 // Every example of a help text works, but for those that write or read out/, and the unfolded one,
 // which takes a minute.
 TEST(Help, ShowsExamplesThatWork) {
-  for (const char* verb : {"run", "compare", "collective", "check"}) {
+  for (const char* verb : {"run", "compare", "collective", "topology", "check"}) {
     std::istringstream help(run("trnsim " + std::string(verb) + " --help").out);
     std::string example;
     for (std::string line; std::getline(help, line);) {
