@@ -166,31 +166,4 @@ bool sound(const Plan& plan, const Network& network, const Folding& folding) {
   return next.rank_colours == folding.rank_colours && next.link_colours == folding.link_colours;
 }
 
-bool ordered(const Plan& plan, const Network& network) {
-  if (plan.streams.size() > 2) return false;
-  constexpr Rank unused = ~Rank{0};
-  constexpr Rank several = unused - 1;
-  std::vector<Rank> sender(network.links(), unused);
-  std::vector<Rank> receiver(network.links(), unused);
-  const auto join = [&](Rank& seen, Rank rank) {
-    seen = seen == unused || seen == rank ? rank : several;
-  };
-  std::vector<Link> route;
-  for (const Pattern& pattern : plan.patterns) {
-    for (const Rank shift : pattern.shifts) {
-      for (Rank from = 0; from < plan.ranks; ++from) {
-        if (!pattern.sent(from, shift)) continue;
-        const Rank to = pattern.axis.shifted(from, shift);
-        network.route(from, to, route);
-        for (const Link link : route) {
-          join(sender[link], from);
-          join(receiver[link], to);
-          if (sender[link] == several && receiver[link] == several) return false;
-        }
-      }
-    }
-  }
-  return true;
-}
-
 }  // namespace trnsim

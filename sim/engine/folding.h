@@ -37,10 +37,4 @@ Folding refine(const Plan& plan, const Network& network, const Orbits& orbits);
 /// Needs no trust in whoever made it.
 bool sound(const Plan& plan, const Network& network, const Folding& folding);
 
-/// Whether a rank's exchanges can never compete with another pair's: all collectives are on one
-/// stream, and all messages that can cross a link share their sender or their receiver. In such an
-/// ordered plan, with all ranks alike, one slow chip costs a step exactly what all chips being slow
-/// would (docs/model.md).
-bool ordered(const Plan& plan, const Network& network);
-
 }  // namespace trnsim

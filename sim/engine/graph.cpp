@@ -78,18 +78,20 @@ void weigh(Graph& graph, const Network& network, const Folding& folding) {
   }
 }
 
-void time_alone(Graph& graph) {
+}  // namespace
+
+void set_phase_times(Graph& graph) {
   std::map<std::pair<PatternId, uint32_t>, uint64_t> load;  // messages on a link, by pattern
   for (const MessageClass& message : graph.messages)
     for (const auto& [link, times] : message.crossings) load[{message.pattern, link}] += times;
-  for (MessageClass& message : graph.messages)
+  for (MessageClass& message : graph.messages) {
+    message.seconds_per_byte = 0;
     for (const auto& [link, times] : message.crossings)
       message.seconds_per_byte =
           std::max(message.seconds_per_byte,
                    static_cast<double>(load[{message.pattern, link}]) / graph.links[link].capacity);
+  }
 }
-
-}  // namespace
 
 Graph make_graph(const Plan& plan, const Network& network, const Folding& folding) {
   Graph graph;
@@ -100,7 +102,7 @@ Graph make_graph(const Plan& plan, const Network& network, const Folding& foldin
     for (PatternId pattern = 0; pattern < plan.patterns.size(); ++pattern)
       add_messages(graph, network, folding, sender, pattern);
   weigh(graph, network, folding);
-  time_alone(graph);
+  set_phase_times(graph);
   graph.touching.assign(classes, std::vector<std::vector<uint32_t>>(plan.patterns.size()));
   graph.receives.assign(classes, std::vector<bool>(plan.patterns.size()));
   for (uint32_t m = 0; m < graph.messages.size(); ++m) {

@@ -188,6 +188,9 @@ std::string text_report(const ScenarioResult& result) {
   std::vector<Row> rows;
   for (const RunResult& run : result.runs)
     rows.push_back({"layout, " + run.system + ": " + run.layout});
+  for (const RunResult& run : result.runs)
+    if (run.engine.step_at_least < run.step_time * (1 - 1e-9))
+      rows.push_back({"bounds, " + run.system + ": " + run.engine.method});
   if (result.compare_at != "chips")
     for (const Comparison& comparison : result.comparisons)
       if (comparison.ratio_reached > 0)

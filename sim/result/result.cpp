@@ -119,11 +119,17 @@ Json links_json(const RunResult& run) {
 
 Json engine_json(const RunResult& run) {
   const EngineResult& engine = run.engine;
-  return {{"fidelity", engine.fidelity}, {"approximate", engine.fidelity != "message"},
-          {"folded", engine.folded},     {"method", engine.method},
-          {"ranks", engine.ranks},       {"classes", engine.classes},
-          {"messages", engine.messages}, {"represented_messages", engine.represented_messages},
-          {"wall_s", engine.wall_s},     {"peak_rss_bytes", engine.peak_rss_bytes}};
+  return {{"fidelity", engine.fidelity},
+          {"approximate", engine.fidelity != "message"},
+          {"folded", engine.folded},
+          {"method", engine.method},
+          {"ranks", engine.ranks},
+          {"classes", engine.classes},
+          {"messages", engine.messages},
+          {"represented_messages", engine.represented_messages},
+          {"wall_s", engine.wall_s},
+          {"peak_rss_bytes", engine.peak_rss_bytes},
+          {"step_at_least_s", engine.step_at_least}};
 }
 
 // Readers. What they read was written above, or by an earlier version of it.
@@ -165,7 +171,8 @@ EngineResult read_engine(JsonReader json) {
           whole(json.at("messages")),
           whole(json.at("represented_messages")),
           number(json.at("wall_s")),
-          whole(json.at("peak_rss_bytes"))};
+          whole(json.at("peak_rss_bytes")),
+          number(json.at("step_at_least_s"))};
 }
 
 }  // namespace

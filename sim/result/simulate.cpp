@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 #include "engine/analytic_medium.h"
 #include "engine/simgrid_medium.h"
@@ -12,49 +11,12 @@
 #include "plan/cost.h"
 #include "plan/training_step.h"
 #include "result/metrics.h"
+#include "result/prepare.h"
 #include "result/report.h"
 #include "result/worker.h"
 
 namespace trnsim {
 namespace {
-
-// What is played, and how its ranks were put together.
-struct Prepared {
-  Graph graph;
-  std::string method;
-};
-
-bool only_one_slow_chip(const Job& job) {
-  return job.faults.size() == 1 && job.faults.front().chip.has_value() &&
-         job.faults.front().factor < 1;
-}
-
-// In an ordered plan of ranks that are all alike one slow chip costs what all being slow would
-// (docs/model.md); a tax on compute would tie it to when exactly messages pass.
-bool whole_class_is_exact(const Job& job, const Plan& healthy, const Network& network,
-                          const Folding& folding) {
-  return only_one_slow_chip(job) && job.system.chip.collective_tax == 0 &&
-         folding.rank_colours == 1 && ordered(healthy, network);
-}
-
-Prepared prepare(const Job& job, const Network& network, Plan& plan) {
-  if (!job.engine.fold)
-    return {make_graph(plan, network, identity(plan, network)), "every rank and link by itself"};
-  if (only_one_slow_chip(job)) {
-    const std::map<Rank, double> speed = std::exchange(plan.speed, {});
-    const Folding healthy = refine(plan, network);
-    if (whole_class_is_exact(job, plan, network, healthy)) {
-      Prepared made{make_graph(plan, network, healthy),
-                    "exact step time: ordered plan, all chips as slow as the slow one, whose "
-                    "figures these are"};
-      made.graph.ranks.front().speed = job.faults.front().factor;
-      return made;
-    }
-    plan.speed = speed;
-  }
-  return {make_graph(plan, network, refine(plan, network)),
-          "exact: colour refinement of ranks and links"};
-}
 
 void add_assumptions(const Job& job, RunResult& run) {
   for (const Number& number : job.system.numbers) {
@@ -131,9 +93,9 @@ RunResult simulate(const Job& job, const MakeSinks& make_sinks) {
   RunResult run = describe(job);
   if (!run.fits) return run;
   const Network network = network_of(job);
-  Plan plan = training_step(job);
+  const Plan plan = training_step(job);
   run.free_communication = free_communication_step(plan);
-  const Prepared prepared = prepare(job, network, plan);
+  const Prepared prepared = prepare(job, plan, network);
   const double tax = job.system.chip.collective_tax;
   const std::unique_ptr<Medium> medium = job.engine.fidelity == Fidelity::analytic
                                              ? make_analytic_medium(prepared.graph)
@@ -145,7 +107,8 @@ RunResult simulate(const Job& job, const MakeSinks& make_sinks) {
   for (const auto& sink : more) sinks.push_back(sink.get());
   const Seconds step = execute(prepared.graph, *medium, job.engine.fidelity, {tax}, sinks);
   metrics.write(step, network, job.system, run);
-  run.engine.method = prepared.method;
+  run.engine.method = method_of(prepared, step);
+  run.engine.step_at_least = prepared.at_least.value_or(step);
   run.engine.classes = static_cast<uint32_t>(prepared.graph.ranks.size());
   run.engine.wall_s =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

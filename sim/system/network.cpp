@@ -4,6 +4,24 @@
 #include <stdexcept>
 
 namespace trnsim {
+namespace {
+
+// Whole numbers in a text, as far as any is no larger than a link's.
+std::vector<uint64_t> numbers_in(const std::string& text) {
+  constexpr uint64_t most = UINT32_MAX;
+  std::vector<uint64_t> numbers;
+  bool inside = false;
+  for (const char c : text) {
+    const bool digit = c >= '0' && c <= '9';
+    if (digit && !inside) numbers.push_back(0);
+    if (digit)
+      numbers.back() = std::min(most, numbers.back() * 10 + static_cast<uint64_t>(c - '0'));
+    inside = digit;
+  }
+  return numbers;
+}
+
+}  // namespace
 
 Network::Network(const System& system)
     : chips_(system.chips()),
@@ -75,6 +93,12 @@ BytesPerSecond Network::capacity(Link link) const {
   return fault == faults_.end() ? healthy : healthy * fault->second;
 }
 
+BytesPerSecond Network::all_nics() const {
+  if (chips_ == chips_per_unit_) return 0;
+  const LinkLevel& nics = level(first_nic_);
+  return nics.count * nics.capacity;
+}
+
 void Network::scale(Link link, double factor) { faults_[link] = factor; }
 
 std::string Network::name(Link link) const {
@@ -98,11 +122,24 @@ std::string Network::name(Link link) const {
 }
 
 Link Network::find(std::string_view name) const {
-  // The level is the end of the name; the numbers before it say which of its links.
+  // The numbers in a name say which link of its level it could be.
+  std::vector<uint64_t> numbers;
   for (const LinkLevel& at : levels_) {
-    if (name.find(at.name) == std::string_view::npos) continue;
-    for (Link link = at.first; link < at.first + at.count; ++link)
-      if (this->name(link) == name) return link;
+    const size_t end = name.find(at.name);
+    if (end == std::string_view::npos) continue;
+    numbers = numbers_in(std::string(name.substr(0, end)) + '+' +
+                         std::string(name.substr(end + at.name.size())));
+    if (numbers.empty()) continue;
+    uint64_t index = numbers[0];
+    if (at.count >= chips_ / chips_per_unit_ && numbers.size() > 1) {
+      const uint64_t owners =
+          at.count < chips_ ? chips_per_unit_ / chips_per_nic_ : chips_per_unit_;
+      index = numbers[0] * owners + numbers[1];
+      if (at.count > chips_ && numbers.size() > 2)
+        index = index * (at.count / chips_) + numbers[2] - 1;
+    }
+    if (index < at.count && this->name(at.first + static_cast<Link>(index)) == name)
+      return at.first + static_cast<Link>(index);
   }
   throw std::out_of_range("no link has this name");
 }

@@ -50,6 +50,8 @@ class Network {
 
   /// Makes one link slower or faster by `factor` (above 0).
   void scale(Link link, double factor);
+  /// Bytes/s that all NICs together can send (0 in a single unit).
+  BytesPerSecond all_nics() const;
   bool has_faults() const { return !faults_.empty(); }
 
   /// Writes the links that a message from one chip to another crosses, in order (none if they are

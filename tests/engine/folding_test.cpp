@@ -4,94 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <numeric>
-#include <random>
-
 #include "fixtures.h"
-#include "plan/groups.h"
 #include "plan/training_step.h"
+#include "random_jobs.h"
 
 namespace trnsim::test {
 namespace {
 
 using Kind = FabricDimension::Kind;
-
-class Random {
- public:
-  explicit Random(unsigned seed) : engine_(seed) {}
-  unsigned from(unsigned low, unsigned high) {
-    return std::uniform_int_distribution<unsigned>(low, high)(engine_);
-  }
-  bool chance(unsigned one_in) { return from(1, one_in) == 1; }
-
- private:
-  std::mt19937 engine_;
-};
-
-System random_system(Random& random) {
-  System system = one_switch(1, 1e9, 0);
-  system.scale_up.clear();
-  const unsigned dimensions = random.from(1, 3);
-  for (unsigned i = 0; i < dimensions; ++i) {
-    const Kind kinds[] = {Kind::switched, Kind::ring, Kind::mesh};
-    system.scale_up.push_back(dimension("d" + std::to_string(i), kinds[random.from(0, 2)],
-                                        random.from(1, 4), random.from(1, 4) * 25e9,
-                                        random.from(0, 3) * 1e-6));
-  }
-  system.units = random.from(1, 6);
-  const Rank chips = system.chips_per_unit();
-  system.scale_out.chips_per_nic = chips % 2 == 0 && random.chance(2) ? 2 : 1;
-  system.scale_out.bandwidth = exactly(random.from(1, 4) * 5e9);
-  system.scale_out.latency = exactly(random.from(1, 20) * 1e-6);
-  system.scale_out.hop_latency = exactly(random.from(0, 2) * 1e-6);
-  if (random.chance(2)) {
-    system.scale_out.layers.push_back({"leaf", random.from(1, 3), exactly(random.from(1, 3))});
-    if (random.chance(2))
-      system.scale_out.layers.push_back(
-          {"pod", 2 * system.scale_out.layers[0].units, exactly(random.from(1, 2))});
-  }
-  system.chip.hbm_bandwidth = exactly(random.from(1, 30) * 1e10);
-  return system;
-}
-
-Job random_job(Random& random) {
-  Job job = small_job(random_system(random));
-  job.training.global_batch *= random.from(1, 2);
-  job.layout.zero_stage = static_cast<int>(random.from(0, 3));
-  job.layout.shard = job.layout.zero_stage == 0 ? 1 : job.layout.data;
-  const Rank unit = job.system.chips_per_unit();
-  if (job.layout.zero_stage > 0 && random.chance(3)) job.layout.shard = unit;
-  job.layout.reshard_after_forward = random.chance(2);
-  job.layout.sync_every_microbatch = job.layout.zero_stage == 2 || random.chance(2);
-  job.layout.dynamic_buckets = random.chance(2);
-  for (const Axis& axis : fabric_axes(job.system)) {
-    const auto names = algorithm_names();
-    const Algorithm any = algorithm_of(names[random.from(0, static_cast<Rank>(names.size()) - 1)]);
-    if (!obstacle(any, axis)) job.layout.algorithms.along[axis.name] = any;
-  }
-  job.layout.ordered = random.chance(2);
-  job.layout.overlap_grad_reduce = !random.chance(4);
-  job.layout.overlap_param_gather = !random.chance(4);
-  job.layout.prefetch = random.from(0, 2);
-  job.layout.reduce_bucket = {random.from(1, 5) * 10000, 0, 5000};
-  job.layout.gather_bucket = {0, random.from(1, 5) * 10000, 0};
-  return job;
-}
-
-void break_symmetry(Random& random, Job& job) {
-  Fault fault;
-  if (random.chance(2)) {
-    fault.chip = random.from(0, job.system.chips() - 1);
-    fault.factor = 0.7;
-  } else {
-    const Network network(job.system);
-    if (network.links() == 0) return;
-    fault.link = network.name(random.from(0, network.links() - 1));
-    fault.factor = 0.5;
-  }
-  job.faults.push_back(fault);
-}
 
 class RandomJobs : public testing::TestWithParam<unsigned> {};
 
@@ -213,24 +133,6 @@ TEST(Folding, SplitsARingAroundASlowChip) {
   EXPECT_EQ(refine(training_step(job), network_of(job)).rank_colours, 2U);
 }
 
-// In an ordered plan of equal ranks one slow chip costs what all being slow would.
-TEST(OrderedPlan, OneSlowChipCostsAsMuchAsAll) {
-  for (unsigned seed = 0; seed < 120; ++seed) {
-    Random random(seed);
-    Job job = random_job(random);
-    job.layout.ordered = true;
-    const Plan healthy = training_step(job);
-    const Network network = network_of(job);
-    if (!ordered(healthy, network) || refine(healthy, network).rank_colours != 1) continue;
-    Plan one = healthy;
-    one.speed[random.from(0, one.ranks - 1)] = 0.7;
-    Plan all = healthy;
-    for (Rank rank = 0; rank < all.ranks; ++rank) all.speed[rank] = 0.7;
-    const Seconds truth = play(one, network, {.fold = false}).step;
-    EXPECT_NEAR(play(all, network, {.fold = true}).step, truth, 1e-12 * truth) << "seed " << seed;
-  }
-}
-
 // Relabelling the chips of a switch changes nothing: whichever is slow, the step is as long.
 TEST(Relabelling, ChangesNothing) {
   System system = one_switch(4, 100e9, 1e-6);
@@ -244,19 +146,6 @@ TEST(Relabelling, ChangesNothing) {
     steps.push_back(play(training_step(job), network_of(job), {.fold = false}).step);
   }
   for (const Seconds step : steps) EXPECT_NEAR(step, steps.front(), 1e-12 * steps.front());
-}
-
-TEST(OrderedPlan, NeedsOneStreamAndPortsOfOnesOwn) {
-  Job job = small_job(one_switch(8, 100e9, 1e-6));
-  EXPECT_TRUE(ordered(training_step(job), network_of(job)));
-  job.layout.ordered = false;
-  EXPECT_FALSE(ordered(training_step(job), network_of(job)));
-  job.layout.ordered = true;
-  job.system.units = 2;
-  job.layout.data = job.training.global_batch = 16;
-  EXPECT_TRUE(ordered(training_step(job), network_of(job)));
-  job.system.scale_out.chips_per_nic = 2;  // two chips on one NIC can be out of step
-  EXPECT_FALSE(ordered(training_step(job), network_of(job)));
 }
 
 }  // namespace
