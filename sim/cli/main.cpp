@@ -25,6 +25,7 @@ int run(int argc, char** argv) {
   trnsim::add_run(app, work);
   trnsim::add_compare(app, work);
   trnsim::add_check(app, work);
+  trnsim::add_validate(app, work);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

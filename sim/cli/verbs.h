@@ -13,6 +13,7 @@ using Work = std::function<int()>;
 void add_run(CLI::App& app, Work& work);
 void add_compare(CLI::App& app, Work& work);
 void add_check(CLI::App& app, Work& work);
+void add_validate(CLI::App& app, Work& work);
 
 /// "0.1.0 (SimGrid 3.32.0)"
 std::string version();

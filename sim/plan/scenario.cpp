@@ -217,11 +217,14 @@ std::string to_string(Fidelity fidelity) {
 }
 
 Scenario load_scenario(const std::filesystem::path& path, const std::vector<Override>& overrides) {
-  const Document document = Document::load(path, overrides);
+  return read_scenario(Document::load(path, overrides), path.lexically_normal().string());
+}
+
+Scenario read_scenario(const Document& document, const std::string& path) {
   JsonReader root(document);
   root.at("format").as_one_of({"trnsim.scenario.v1"});
   Scenario scenario;
-  scenario.path = path.lexically_normal().string();
+  scenario.path = path;
   scenario.name = root.at("name").as_string();
 
   Job job;
