@@ -21,10 +21,10 @@ void add_communication_buffers(const Architecture& model, const Training& traini
     const Bytes layers = std::min<Bytes>(1 + ahead, model.layers + 2);
     parts.push_back({"gathered parameters",
                      bf16 * (layout.reshard_after_forward ? layers * part : model.parameters())});
-    // One layer's gradient is made while the one before is being reduced.
+    // One layer's gradient is made while the one before is being reduced, in the width of the wire.
     if (layout.sync_every_microbatch)
       parts.push_back({"unreduced gradients",
-                       training.gradient_bytes() * part * (layout.overlap_grad_reduce ? 2 : 1)});
+                       training.reduction_bytes() * part * (layout.overlap_grad_reduce ? 2 : 1)});
     return;
   }
   if (layout.data == 1) return;

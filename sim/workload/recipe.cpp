@@ -116,6 +116,12 @@ Training read_training(JsonReader json, const Training* base) {
                          : mode == "full" ? Recompute::full
                                           : Recompute::selective;
   }
+  if (auto execution = json.find("execution"))
+    training.execution = execution->as_one_of({"fused", "eager"}) == "eager" ? Execution::eager
+                                                                             : Execution::fused;
+  if (auto loss = json.find("loss"))
+    training.loss = loss->as_one_of({"plain", "fused"}) == "fused" ? Loss::fused : Loss::plain;
+  if (auto kernel = json.find("attention_kernel")) training.attention_kernel = kernel->as_string();
   if (auto optimizer = get("optimizer"))
     training.optimizer =
         optimizer->as_one_of({"adamw", "sgd"}) == "adamw" ? Optimizer::adamw : Optimizer::sgd;

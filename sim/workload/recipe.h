@@ -11,6 +11,11 @@ namespace trnsim {
 
 enum class Recompute { none, selective, full };
 enum class Optimizer { adamw, sgd };
+/// Whether what is not a product runs in few kernels, as a compiler or a library of fused layers
+/// makes it, or operation by operation, as PyTorch does by itself.
+enum class Execution { fused, eager };
+/// `fused` keeps bf16 logits and their bf16 gradient, `plain` an fp32 gradient.
+enum class Loss { plain, fused };
 
 /// How the model is trained.
 struct Training {
@@ -22,6 +27,9 @@ struct Training {
   std::string reduction_precision = "fp32";  // of gradients on the wire
   Recompute recompute = Recompute::none;
   Optimizer optimizer = Optimizer::adamw;
+  Execution execution = Execution::fused;
+  Loss loss = Loss::plain;
+  std::string attention_kernel = {};  // of those that the chip describes; else its one efficiency
 
   uint64_t tokens_per_step() const { return sequence_length * global_batch; }
   /// Bytes of a gradient element in its buffer.

@@ -201,14 +201,14 @@ TEST(Duration, IsTheRooflineAndAnOverhead) {
   chip.hbm_efficiency = exactly(0.5);
   chip.op_overhead = exactly(3);
   Operation operation{.name = "a", .kind = Operation::Kind::matrix, .flops = 1000, .bytes = 50};
-  EXPECT_DOUBLE_EQ(duration(operation, chip, "bf16"), 1000 / 50.0 + 3);
-  EXPECT_DOUBLE_EQ(duration(operation, chip, "fp8"), 1000 / 100.0 + 3);
+  EXPECT_DOUBLE_EQ(duration(operation, chip, in("bf16")), 1000 / 50.0 + 3);
+  EXPECT_DOUBLE_EQ(duration(operation, chip, in("fp8")), 1000 / 100.0 + 3);
   operation.full_precision = true;
-  EXPECT_DOUBLE_EQ(duration(operation, chip, "fp8"), 1000 / 50.0 + 3);
+  EXPECT_DOUBLE_EQ(duration(operation, chip, in("fp8")), 1000 / 50.0 + 3);
   operation.kind = Operation::Kind::attention;
-  EXPECT_DOUBLE_EQ(duration(operation, chip, "fp8"), 1000 / 25.0 + 3);
+  EXPECT_DOUBLE_EQ(duration(operation, chip, in("fp8")), 1000 / 25.0 + 3);
   operation.bytes = 500;
-  EXPECT_DOUBLE_EQ(duration(operation, chip, "bf16"), 500 / 5.0 + 3);
+  EXPECT_DOUBLE_EQ(duration(operation, chip, in("bf16")), 500 / 5.0 + 3);
 }
 
 }  // namespace
