@@ -51,30 +51,40 @@ double fill(double tiles, double processors) {
 }
 
 // The fastest of both orientations of a tile and of powers of two of splits of the inner dimension.
-Seconds product_seconds(const Operation& operation, const Chip& chip, double peak) {
-  const Seconds busy = operation.flops / (peak * chip.gemm_efficiency);
-  if (chip.tiles.processors == 0 || operation.rows == 0) return busy;
+Seconds product_seconds(const Operation& operation, const Chip& chip, double flops_per_second) {
+  const Seconds busy = operation.flops / flops_per_second;
+  if (chip.tiles.processors.value == 0 || operation.rows == 0) return busy;
   constexpr double bf16 = 2;  // bytes
   constexpr double fp32 = 4;
   constexpr double most_splits = 64;
-  const auto processors = static_cast<double>(chip.tiles.processors);
-  const auto rows = static_cast<double>(chip.tiles.rows);
-  const auto columns = static_cast<double>(chip.tiles.columns);
+  const ProductTiles& tile = chip.tiles;
   const double results = operation.rows * operation.columns;
   const double bytes_per_second = chip.hbm_bandwidth * chip.hbm_efficiency;
   Seconds best = std::numeric_limits<double>::infinity();
-  for (const auto& [high, wide] : {std::pair{rows, columns}, std::pair{columns, rows}}) {
+  for (const auto& [high, wide] : {std::pair{tile.rows.value, tile.columns.value},
+                                   std::pair{tile.columns.value, tile.rows.value}}) {
     const double tiles = std::ceil(operation.rows / high) * std::ceil(operation.columns / wide);
     // Tiles at the edge are made whole.
     const double waste = tiles * high * wide / results;
     for (double splits = 1; splits <= most_splits; splits *= 2) {
       // Partial sums are written and read in fp32, the result is written once.
       const double partial = splits > 1 ? 2 * fp32 * splits : 0;
-      best = std::min(best, busy * waste / fill(tiles * splits, processors) +
+      best = std::min(best, busy * waste / fill(tiles * splits, tile.processors) +
                                 (partial + bf16) * results / bytes_per_second);
     }
   }
   return best;
+}
+
+// Both inputs of a forward product are cast; of the two backward ones only the gradient is new, and
+// it is cast once, for the product that completes parameters.
+Seconds cast_seconds(const Operation& operation, const Chip& chip, const Training& training) {
+  if (!operation.casts || training.precision != "fp8") return 0;
+  constexpr double bytes = 2 + 1 + 1;
+  const double elements = operation.backward
+                              ? (operation.parameters > 0 ? operation.inner * operation.columns : 0)
+                              : operation.inner * (operation.rows + operation.columns);
+  return bytes * elements / (chip.hbm_bandwidth * chip.hbm_efficiency);
 }
 
 }  // namespace
@@ -117,9 +127,12 @@ Seconds duration(const Operation& operation, const Chip& chip, const Training& t
   const Seconds compute =
       operation.kind == Operation::Kind::attention
           ? operation.flops / (peak->second * attention_efficiency(operation, chip, training))
-          : product_seconds(operation, chip, peak->second);
+          : product_seconds(operation, chip,
+                            peak->second * (peak->first == "fp8" ? chip.gemm_efficiency_fp8
+                                                                 : chip.gemm_efficiency));
   const Seconds memory = operation.bytes / (chip.hbm_bandwidth * chip.hbm_efficiency);
-  return std::max(compute, memory) + operation.kernels * chip.op_overhead;
+  return std::max(compute, memory) + cast_seconds(operation, chip, training) +
+         operation.kernels * chip.op_overhead;
 }
 
 }  // namespace trnsim

@@ -28,6 +28,7 @@ Operations backward_of(const Operations& forward) {
   Operations backward;
   for (auto op = forward.rbegin(); op != forward.rend(); ++op) {
     Operation made = *op;
+    made.backward = true;
     switch (op->kind) {
       case Operation::Kind::matrix:
         made.bias = false;
@@ -45,7 +46,6 @@ Operations backward_of(const Operations& forward) {
         made.columns = op->columns;
         break;
       case Operation::Kind::attention:
-        made.backward = true;
         made.flops *= 2.5;
         made.bytes *= 2;
         break;

@@ -50,6 +50,12 @@ void set_units(json& scenario, const PublishedRun& run) {
   scenario["system"]["units"] = run.accelerators / domain;
 }
 
+void check_bounds(JsonReader bounds) {
+  for (const char* key : {"from", "to"})
+    if (auto bound = bounds.find(key)) bound->as_quantity(Unit::ratio, -1e300, 1e300);
+  bounds.reject_unknown_keys();
+}
+
 bool fits(const Job& job) {
   return total(memory_parts(job.model, job.training, job.layout)) <=
          static_cast<Bytes>(job.system.chip.hbm_capacity.value);
@@ -65,8 +71,10 @@ std::vector<json> micro_batches(const json& training, const PublishedRun& run) {
   if (training.contains("micro_batch")) return {training["micro_batch"]};
   const uint64_t rank =
       run.configuration.value("gbs", uint64_t{1}) / run.configuration.value("dp", run.accelerators);
+  if (rank == 0) throw InputError("has fewer sequences than ranks");
+  constexpr uint64_t most = 4096;  // sequences of one rank that are tried
   std::vector<json> divisors;
-  for (uint64_t size = rank; size >= 1; --size)
+  for (uint64_t size = std::min(rank, most); size >= 1; --size)
     if (rank % size == 0) divisors.emplace_back(size);
   return divisors;
 }
@@ -80,16 +88,16 @@ ReplayRules ReplayRules::load(const std::filesystem::path& file) {
   ReplayRules rules;
   rules.folder_ = file.parent_path();
   const auto read = [&](const char* list, const char* then, std::vector<Rule>& made) {
-    const json& raw = document.root()[list];
     for (JsonReader& rule : root.at(list).items()) {
-      rule.at("when").members();
+      for (auto& [key, condition] : rule.at("when").members())
+        if (condition.is_object()) check_bounds(condition);
       if (std::string(then) == "set")
         rule.at(then).members();
       else
         rule.at(then).as_string();
       if (rule.at("source").as_string().empty()) rule.at("source").fail("must not be empty");
       rule.reject_unknown_keys();
-      const json& one = raw[made.size()];
+      const json& one = document.root()[list][made.size()];
       made.push_back({one["when"], one[then]});
     }
   };

@@ -25,6 +25,7 @@ struct Shape {
 Operation product(const char* name, double rows, double inner, double columns, bool bias,
                   bool eager = false) {
   Operation made = matrix_product(name, rows, inner, columns);
+  made.casts = true;
   if (bias) made.parameters += static_cast<uint64_t>(columns);
   made.bias = bias && eager;  // what is fused sums it up beside the product
   return made;
@@ -47,9 +48,10 @@ Operation norm(const char* name, double elements, uint64_t parameters) {
 }
 
 // Operation by operation, bytes an element. A layer norm is one kernel forward (reads and writes
-// bf16) and two backward (one for the input, one for the parameters: torch.nn.functional.layer_norm).
-// An RMS norm in fp32 is a cast, a square, a mean, a product, a cast back and the weight: 2 + 4,
-// 4 + 4, 4, 4 + 4, 4 + 2, 2 + 2; backward the same kernels with two inputs each.
+// bf16) and two backward (one for the input, one for the parameters:
+// torch.nn.functional.layer_norm). An RMS norm in fp32 is a cast, a square, a mean, a product, a
+// cast back and the weight: 2 + 4, 4 + 4, 4, 4 + 4, 4 + 2, 2 + 2; backward the same kernels with
+// two inputs each.
 Operation eager_norm(const char* name, const Architecture& model, const Shape& shape) {
   const double elements = shape.tokens * shape.hidden;
   const bool layer = model.norm == Norm::layer;
@@ -120,8 +122,7 @@ Operations layer(const Architecture& model, const Training& training, const Shap
   if (model.qk_norm)
     made.push_back(
         norm("query and key norm", query_key, 2 * model.norm_parameters(model.head_dim)));
-  if (model.positions == Positions::rotary)
-    made.push_back(rotary(training, query_key));
+  if (model.positions == Positions::rotary) made.push_back(rotary(training, query_key));
   made.push_back(attention(model, shape));
   made.push_back(product("attention output", shape.tokens, shape.query, shape.hidden, all, eager));
   add_norm_with_residual("mlp norm", model, training, shape, made);
@@ -175,7 +176,8 @@ std::vector<PartOperations> transformer_operations(const Architecture& model,
   first.parameters = model.embedding_parameters();
   first.kept = embedding_activation_bytes(model, training);
 
-  PartOperations middle{.name = "layer", .repeats = model.layers, .forward = layer(model, training, shape)};
+  PartOperations middle{
+      .name = "layer", .repeats = model.layers, .forward = layer(model, training, shape)};
   middle.backward = backward_of(middle.forward);
   middle.parameters = model.layer_parameters();
   middle.kept = layer_activation_bytes(model, training);

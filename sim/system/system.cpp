@@ -26,13 +26,11 @@ struct Numbers {
   Number watts(JsonReader json) { return json.as_number(Unit::watts, &all, 0.0, 1e9); }
 };
 
-ProductTiles read_tiles(JsonReader json) {
-  constexpr int64_t most = 65536;
-  ProductTiles tiles;
-  tiles.processors = static_cast<uint64_t>(json.at("processors").as_integer(1, most));
-  tiles.rows = static_cast<uint64_t>(json.at("rows").as_integer(1, most));
-  tiles.columns = static_cast<uint64_t>(json.at("columns").as_integer(1, most));
-  if (json.at("source").as_string().empty()) json.at("source").fail("must not be empty");
+ProductTiles read_tiles(JsonReader json, Numbers numbers) {
+  const auto count = [&](const char* key) {
+    return json.at(key).as_number(Unit::ratio, &numbers.all, 1.0, 65536.0);
+  };
+  const ProductTiles tiles{count("processors"), count("rows"), count("columns")};
   json.reject_unknown_keys();
   return tiles;
 }
@@ -72,7 +70,9 @@ Chip read_chip(JsonReader json, Numbers numbers) {
   JsonReader compute = json.at("compute");
   chip.gemm_efficiency = numbers.efficiency(compute.at("gemm_efficiency"));
   chip.attention_efficiency = numbers.efficiency(compute.at("attention_efficiency"));
-  if (auto tiles = compute.find("tiles")) chip.tiles = read_tiles(*tiles);
+  auto fp8 = compute.find("gemm_efficiency_fp8");
+  chip.gemm_efficiency_fp8 = fp8 ? numbers.efficiency(*fp8) : chip.gemm_efficiency;
+  if (auto tiles = compute.find("tiles")) chip.tiles = read_tiles(*tiles, numbers);
   if (auto kernels = compute.find("attention"))
     for (auto& [name, kernel] : kernels->members())
       chip.attention[name] = read_attention_kernel(kernel, numbers);

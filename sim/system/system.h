@@ -15,9 +15,9 @@ using Rank = uint32_t;
 
 /// How a chip cuts the result of a matrix product into pieces that its processors make one by one.
 struct ProductTiles {
-  uint64_t processors = 0;  // 0: nothing is known of it
-  uint64_t rows = 1;
-  uint64_t columns = 1;
+  Number processors;  // 0: nothing is known of it
+  Number rows;        // of a piece
+  Number columns;
 };
 
 /// A fused attention kernel. With causal attention over `s` tokens and heads of 128 a pass reaches
@@ -38,11 +38,12 @@ struct Chip {
   Number hbm_capacity;                 // bytes that a job can use
   Number hbm_bandwidth;                // bytes/s
   Number gemm_efficiency;              // reached part of the peak by a busy processor in a product
+  Number gemm_efficiency_fp8;          // the same of the fp8 peak
   ProductTiles tiles;                  // how products fill processors
   Number attention_efficiency;         // reached part of the peak in a fused attention kernel
   std::map<std::string, AttentionKernel> attention;  // what is known of kernels, by name
-  Number hbm_efficiency;               // reached part of hbm_bandwidth
-  Number op_overhead;                  // seconds that the chip idles between two operations
+  Number hbm_efficiency;                             // reached part of hbm_bandwidth
+  Number op_overhead;      // seconds that the chip idles between two operations
   Number collective_tax;   // part of compute that is lost while a collective is in progress
   Number reduction_rate;   // bytes/s that a collective can sum, beside moving them
   Number reduction_chunk;  // bytes: what is left to sum when the last byte has arrived

@@ -48,8 +48,11 @@ std::vector<MemoryPart> memory_parts(const Architecture& model, const Training& 
   const Bytes states = training.optimizer == Optimizer::adamw ? 3 * fp32 : 2 * fp32;
   const bool whole_gradients =
       layout.zero_stage < 2 || (layout.zero_stage == 3 && !layout.sync_every_microbatch);
+  const uint64_t bf16_parameters = layout.zero_stage < 3        ? whole
+                                   : layout.low_precision_shard ? shard
+                                                                : 0;
   std::vector<MemoryPart> parts = {
-      {"parameters", bf16 * (layout.zero_stage == 3 ? shard : whole)},
+      {"parameters", bf16 * bf16_parameters},
       {"gradients", training.gradient_bytes() * (whole_gradients ? whole : shard)},
       {"optimizer states", states * (layout.zero_stage == 0 ? whole : shard)},
       {"activations", activation_bytes(model, training)},

@@ -60,6 +60,7 @@ struct Layout {
   int zero_stage = 0;  // 0: DDP; shards 1: optimizer states, 2: gradients too, 3: parameters too
   uint64_t shard = 1;  // ranks that hold one copy of what is sharded; fewer than data: hybrid
   bool reshard_after_forward = true;  // ZeRO-3: gathered again for the backward pass
+  bool low_precision_shard = true;    // ZeRO-3: the shard is also held in bf16; else cast to gather
   uint64_t prefetch = 1;              // ZeRO-3: layers gathered ahead
   bool overlap_grad_reduce = true;    // reductions run beside the backward pass
   bool overlap_param_gather = true;   // gathers run beside compute
