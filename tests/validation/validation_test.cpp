@@ -98,7 +98,7 @@ std::string run_with(const std::string& id, const nlohmann::json& changes) {
                         {"domain_size", 8},
                         {"fabric", "infiniband"},
                         {"step_time_s", 1.0}};
-  run.merge_patch(changes);
+  if (changes.is_object()) run.merge_patch(changes);  // {} alone is null
   return run.dump();
 }
 
