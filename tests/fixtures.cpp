@@ -108,8 +108,8 @@ Plan collective_plan(const System& system, CollectiveOp op, Algorithm algorithm,
   plan.ranks = system.chips();
   plan.streams = {"compute", "collectives"};
   plan.names = {"start", to_string(op)};
-  const Group group = make_group(plan, "all", fabric_axes(system), algorithm);
-  plan.collectives.push_back(collective_info(op, "buffer", group, bytes));
+  const Group group = make_group(plan, op, "all", fabric_axes(system), {algorithm});
+  plan.collectives.push_back(collective_info(plan, op, "buffer", group, bytes));
   const auto write = [op, group, bytes, reduction](size_t, Unrolled& program) {
     Step start;
     start.work = Compute{0};
@@ -120,17 +120,7 @@ Plan collective_plan(const System& system, CollectiveOp op, Algorithm algorithm,
     steps.label.name = 1;
     steps.label.collective = 0;
     steps.reduction = reduction;
-    switch (op) {
-      case CollectiveOp::all_gather:
-        all_gather(program, group, bytes, steps, {ready});
-        return;
-      case CollectiveOp::reduce_scatter:
-        reduce_scatter(program, group, bytes, steps, {ready});
-        return;
-      case CollectiveOp::all_reduce:
-        all_reduce(program, group, bytes, steps, {ready});
-        return;
-    }
+    add_collective(program, group, op, bytes, steps, {ready});
   };
   plan.programs.push_back({1, write});
   return plan;

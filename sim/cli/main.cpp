@@ -24,6 +24,8 @@ int run(int argc, char** argv) {
   trnsim::Work work;
   trnsim::add_run(app, work);
   trnsim::add_compare(app, work);
+  trnsim::add_collective(app, work);
+  trnsim::add_topology(app, work);
   trnsim::add_check(app, work);
   trnsim::add_validate(app, work);
   try {

@@ -4,50 +4,11 @@
 #include <deque>
 #include <utility>
 
+#include "engine/execution_state.h"
 #include "engine/rendezvous.h"
 
 namespace trnsim {
 namespace {
-
-// One step on one rank class.
-struct StepState {
-  enum class Stage : uint8_t { waiting, running, done };
-  Stage stage = Stage::waiting;
-  StreamId blocker = 0;
-  uint32_t waits_for = 0;    // steps that have not ended
-  uint32_t outstanding = 0;  // messages of the current hop
-  uint64_t hop = 0;
-  Seconds begin = 0;
-};
-
-// What a chip computes. Its rate changes while it runs, so an end that was foreseen may be void.
-struct Computation {
-  bool running = false;
-  Position position = 0;
-  Seconds left = 0;       // at full speed
-  Seconds since = 0;      // when `left` was true
-  uint64_t foreseen = 0;  // number of the event that ends it; earlier ones are void
-};
-
-struct RankState {
-  Computation computation;
-  std::deque<StepState> steps;  // from the program's first that is not done
-  Position first = 0;           // position of steps.front()
-  uint32_t active_exchanges = 0;
-  Seconds last_end = 0;  // of any of its steps
-
-  StepState& at(Position position) { return steps[position - first]; }
-  bool is_done(Position position) {
-    return position < first || at(position).stage == StepState::Stage::done;
-  }
-};
-
-// A message between its two steps.
-struct InFlight {
-  uint32_t message_class = 0;
-  Position sender = 0;
-  Position receiver = 0;
-};
 
 class Executor {
  public:
@@ -165,11 +126,27 @@ class Executor {
     end(rank, computation.position);
   }
 
+  // Begins the next hop in which the rank has a part, or ends the exchange.
   void begin_hop(uint32_t rank, Position position) {
     const auto& exchange = std::get<Exchange>(program_of(rank).step(position).work);
     const std::vector<uint32_t>& touching = graph_.touching[rank][exchange.pattern];
-    ranks_[rank].at(position).outstanding = static_cast<uint32_t>(touching.size());
-    for (const uint32_t message : touching) offer(message, rank, position);
+    StepState& state = ranks_[rank].at(position);
+    if (touching.empty()) state.hop = exchange.hops;
+    for (; state.hop < exchange.hops; state.hop += hops_at_once(exchange)) {
+      offers_.clear();
+      for (const uint32_t message : touching)
+        if (is_in_hop(graph_.messages[message], exchange, state.hop)) offers_.push_back(message);
+      if (offers_.empty()) continue;
+      state.outstanding = static_cast<uint32_t>(offers_.size());
+      for (const uint32_t message : offers_) offer(message, rank, position);
+      return;
+    }
+    end_exchange(rank, position);
+  }
+
+  bool is_in_hop(const MessageClass& message, const Exchange& exchange, uint64_t hop) const {
+    return whole_phases_ ||
+           (hop >= message.first_hop && hop < message.first_hop + exchange.messages());
   }
 
   // A message starts when both of its ends have begun the hop.
@@ -197,6 +174,9 @@ class Executor {
   // In phase fidelity one message stands for those of all hops.
   uint64_t hops_at_once(const Exchange& exchange) const {
     return whole_phases_ ? exchange.hops : 1;
+  }
+  uint64_t messages_at_once(const Exchange& exchange) const {
+    return whole_phases_ ? exchange.messages() : 1;
   }
 
   void launch(uint32_t message, Position sender, Position receiver) {
@@ -230,8 +210,9 @@ class Executor {
     const InFlight message = in_flight_[slot];
     const Exchange& exchange = exchange_of(message);
     const MessageClass& of = graph_.messages[message.message_class];
-    const uint64_t hops = hops_at_once(exchange);
-    for (Sink* sink : sinks_) sink->delivered(message.message_class, exchange.bytes * hops, hops);
+    const uint64_t messages = messages_at_once(exchange);
+    for (Sink* sink : sinks_)
+      sink->delivered(message.message_class, exchange.bytes * messages, messages);
     free_.push_back(slot);
     arrived(of.from, message.sender);
     if (of.to != of.from) arrived(of.to, message.receiver);
@@ -242,20 +223,19 @@ class Executor {
     if (--state.outstanding > 0) return;
     const auto& exchange = std::get<Exchange>(program_of(rank).step(position).work);
     const Seconds reduction = exchange.reduction * static_cast<double>(hops_at_once(exchange));
-    if (reduction > 0)
+    if (reduction > 0 && graph_.receives[rank][exchange.pattern])
       medium_.after(reduction, {Event::Kind::reduced, rank, position});
     else
       end_hop(rank, position);
   }
 
   void end_hop(uint32_t rank, Position position) {
-    StepState& state = ranks_[rank].at(position);
     const auto& exchange = std::get<Exchange>(program_of(rank).step(position).work);
-    state.hop += hops_at_once(exchange);
-    if (state.hop < exchange.hops) {
-      begin_hop(rank, position);
-      return;
-    }
+    ranks_[rank].at(position).hop += hops_at_once(exchange);
+    begin_hop(rank, position);
+  }
+
+  void end_exchange(uint32_t rank, Position position) {
     settle(rank);
     --ranks_[rank].active_exchanges;
     if (tax_ > 0) foresee_end(rank);
@@ -361,6 +341,7 @@ class Executor {
   Rendezvous rendezvous_;
   std::vector<InFlight> in_flight_;
   std::vector<uint32_t> free_;
+  std::vector<uint32_t> offers_;  // of the hop that begins
   std::deque<std::pair<uint32_t, Position>> ready_;
   uint64_t ends_ = 0;
   Seconds finish_ = 0;

@@ -19,6 +19,7 @@ struct Signature {
     low += other.low;
     return *this;
   }
+  Signature operator*(uint64_t times) const { return {high * times, low * times}; }
 };
 
 struct SignatureHash {
@@ -66,46 +67,69 @@ Folding intern(const Signatures& signatures) {
 }
 
 // What a rank or a link is by itself: all that its behaviour depends on but its neighbours.
-Signatures own_properties(const Plan& plan, const Network& network) {
+Signatures own_properties(const Plan& plan, const Network& network, const Orbits& orbits) {
   Signatures own;
-  own.rank.resize(plan.ranks);
-  for (Rank rank = 0; rank < plan.ranks; ++rank) {
+  own.rank.resize(orbits.ranks());
+  for (Rank rank = 0; rank < orbits.ranks(); ++rank) {
     const auto speed = plan.speed.find(rank);
     own.rank[rank] = mix(mix(starts, plan.program(rank)),
                          std::bit_cast<uint64_t>(speed == plan.speed.end() ? 1.0 : speed->second));
   }
-  own.link.resize(network.links());
-  for (Link link = 0; link < network.links(); ++link)
-    own.link[link] = mix(starts, std::bit_cast<uint64_t>(network.capacity(link)));
+  own.link.resize(orbits.links());
+  for (uint32_t link = 0; link < orbits.links(); ++link)
+    own.link[link] =
+        mix(starts, std::bit_cast<uint64_t>(network.capacity(orbits.representative(link))));
   return own;
 }
 
-// One round: properties and colour of each rank and link together with the kinds of message that it
-// sends, receives or carries, each kind with how many.
-Folding round(const Plan& plan, const Network& network, const Folding& folding) {
-  Signatures next = own_properties(plan, network);
-  for (Rank rank = 0; rank < plan.ranks; ++rank)
+// One round: properties and colour of each orbit of ranks and links together with the kinds of
+// message that one of it sends, receives or carries, each kind with how many.
+Folding round(const Plan& plan, const Network& network, const Orbits& orbits,
+              const Folding& folding) {
+  Signatures next = own_properties(plan, network, orbits);
+  for (uint32_t rank = 0; rank < orbits.ranks(); ++rank)
     next.rank[rank] = mix(next.rank[rank], folding.rank[rank]);
-  for (Link link = 0; link < network.links(); ++link)
+  std::vector<uint64_t> weight(orbits.links());
+  for (uint32_t link = 0; link < orbits.links(); ++link) {
     next.link[link] = mix(next.link[link], folding.link[link]);
+    weight[link] = orbits.weight(link);
+  }
   std::vector<Link> route;
   for (size_t p = 0; p < plan.patterns.size(); ++p) {
     const Pattern& pattern = plan.patterns[p];
     for (const Rank shift : pattern.shifts) {
-      for (Rank from = 0; from < plan.ranks; ++from) {
+      for (Rank from = 0; from < orbits.ranks(); ++from) {
+        const std::optional<Rank> first_hop = pattern.sent(from, shift);
+        if (!first_hop) continue;
         const Rank to = pattern.axis.shifted(from, shift);
         const Seconds latency = network.route(from, to, route);
+        const uint32_t receiver = orbits.of_rank(to);
+        for (Link& link : route) link = orbits.of_link(link);
         Signature crossed{};
-        for (const Link link : route) crossed += mix(crosses, folding.link[link]);
-        Signature kind = mix(mix(mix(starts, p), folding.rank[from]), folding.rank[to]);
+        for (const uint32_t link : route) crossed += mix(crosses, folding.link[link]);
+        Signature kind = mix(mix(mix(starts, p), folding.rank[from]), folding.rank[receiver]);
+        kind = mix(kind, *first_hop);
         kind = mix(mix(mix(kind, std::bit_cast<uint64_t>(latency)), crossed.high), crossed.low);
         next.rank[from] += mix(mix(sends, kind.high), kind.low);
-        next.rank[to] += mix(mix(receives, kind.high), kind.low);
-        for (const Link link : route) next.link[link] += mix(mix(crosses, kind.high), kind.low);
+        next.rank[receiver] += mix(mix(receives, kind.high), kind.low);
+        const Signature carried = mix(mix(crosses, kind.high), kind.low);
+        for (const uint32_t link : route) next.link[link] += carried * weight[link];
       }
     }
   }
   return intern(next);
+}
+
+// The colours of ranks and links from those of their orbits.
+Folding unfolded(const Plan& plan, const Network& network, const Orbits& orbits, Folding folding) {
+  if (orbits.ranks() == plan.ranks) return folding;
+  std::vector<uint32_t> rank(plan.ranks);
+  for (Rank i = 0; i < plan.ranks; ++i) rank[i] = folding.rank[orbits.of_rank(i)];
+  std::vector<uint32_t> link(network.links());
+  for (Link i = 0; i < network.links(); ++i) link[i] = folding.link[orbits.of_link(i)];
+  folding.rank = std::move(rank);
+  folding.link = std::move(link);
+  return folding;
 }
 
 }  // namespace
@@ -122,18 +146,23 @@ Folding identity(const Plan& plan, const Network& network) {
 }
 
 Folding refine(const Plan& plan, const Network& network) {
-  Folding folding = intern(own_properties(plan, network));
+  const std::optional<Orbits> of_units = Orbits::of_units(plan, network);
+  return refine(plan, network, of_units ? *of_units : Orbits::each(plan, network));
+}
+
+Folding refine(const Plan& plan, const Network& network, const Orbits& orbits) {
+  Folding folding = intern(own_properties(plan, network, orbits));
   while (true) {
     // The last round, which splits nothing, is the proof of soundness.
-    Folding next = round(plan, network, folding);
+    Folding next = round(plan, network, orbits, folding);
     if (next.rank_colours == folding.rank_colours && next.link_colours == folding.link_colours)
-      return folding;
+      return unfolded(plan, network, orbits, std::move(folding));
     folding = std::move(next);
   }
 }
 
 bool sound(const Plan& plan, const Network& network, const Folding& folding) {
-  const Folding next = round(plan, network, folding);
+  const Folding next = round(plan, network, Orbits::each(plan, network), folding);
   return next.rank_colours == folding.rank_colours && next.link_colours == folding.link_colours;
 }
 
@@ -150,6 +179,7 @@ bool ordered(const Plan& plan, const Network& network) {
   for (const Pattern& pattern : plan.patterns) {
     for (const Rank shift : pattern.shifts) {
       for (Rank from = 0; from < plan.ranks; ++from) {
+        if (!pattern.sent(from, shift)) continue;
         const Rank to = pattern.axis.shifted(from, shift);
         network.route(from, to, route);
         for (const Link link : route) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "engine/orbits.h"
 #include "plan/plan.h"
 #include "system/network.h"
 
@@ -26,8 +27,11 @@ struct Folding {
 /// Every rank and link a colour of its own: the unfolded simulation.
 Folding identity(const Plan& plan, const Network& network);
 
-/// The coarsest sound folding, by colour refinement.
+/// The coarsest sound folding, by colour refinement; of orbits where units are alike, so that its
+/// time does not grow with their number.
 Folding refine(const Plan& plan, const Network& network);
+/// The same from given orbits.
+Folding refine(const Plan& plan, const Network& network, const Orbits& orbits);
 
 /// Whether the folding is sound: one more round of refinement, started from it, splits nothing.
 /// Needs no trust in whoever made it.

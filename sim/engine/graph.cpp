@@ -31,18 +31,20 @@ void add_messages(Graph& graph, const Network& network, const Folding& folding, 
                   PatternId pattern_id) {
   const Pattern& pattern = graph.plan->patterns[pattern_id];
   const Rank from = graph.ranks[sender].representative;
-  std::map<std::tuple<uint32_t, Seconds, Crossings>, uint64_t> merged;
+  std::map<std::tuple<uint32_t, Rank, Seconds, Crossings>, uint64_t> merged;
   std::vector<Link> route;
   for (const Rank shift : pattern.shifts) {
+    const std::optional<Rank> first_hop = pattern.sent(from, shift);
+    if (!first_hop) continue;
     const Rank to = pattern.axis.shifted(from, shift);
     const Seconds latency = network.route(from, to, route);
     Crossings crossed;
     for (const Link link : route) ++crossed[folding.link[link]];
-    ++merged[{folding.rank[to], latency, std::move(crossed)}];
+    ++merged[{folding.rank[to], *first_hop, latency, std::move(crossed)}];
   }
   for (const auto& [key, multiplicity] : merged) {
-    const auto& [to, latency, crossed] = key;
-    MessageClass message{sender, to, pattern_id, multiplicity, latency, {}, 0};
+    const auto& [to, first_hop, latency, crossed] = key;
+    MessageClass message{sender, to, pattern_id, first_hop, multiplicity, latency, {}, 0};
     message.crossings.assign(crossed.begin(), crossed.end());
     graph.messages.push_back(std::move(message));
   }
@@ -100,8 +102,10 @@ Graph make_graph(const Plan& plan, const Network& network, const Folding& foldin
   weigh(graph, network, folding);
   time_alone(graph);
   graph.touching.assign(classes, std::vector<std::vector<uint32_t>>(plan.patterns.size()));
+  graph.receives.assign(classes, std::vector<bool>(plan.patterns.size()));
   for (uint32_t m = 0; m < graph.messages.size(); ++m) {
     const MessageClass& message = graph.messages[m];
+    graph.receives[message.to][message.pattern] = true;
     graph.touching[message.from][message.pattern].push_back(m);
     if (message.to != message.from) graph.touching[message.to][message.pattern].push_back(m);
   }

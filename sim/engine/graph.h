@@ -33,6 +33,7 @@ struct MessageClass {
   uint32_t from = 0;  // rank class
   uint32_t to = 0;
   PatternId pattern = 0;
+  Rank first_hop = 0;         // of the exchange in which there is one
   uint64_t multiplicity = 1;  // messages of one sender
   Seconds latency = 0;
   /// How many of all messages of the class cross one link of each link class: exact whole numbers.
@@ -49,6 +50,8 @@ struct Graph {
   std::vector<MessageClass> messages;
   /// touching[rank class][pattern]: the message classes that it sends or receives, each once.
   std::vector<std::vector<std::vector<uint32_t>>> touching;
+  /// receives[rank class][pattern]: whether one of them is received.
+  std::vector<std::vector<bool>> receives;
 
   /// Messages that one message of this class stands for.
   uint64_t represented(const MessageClass& message) const {

@@ -13,18 +13,27 @@ Seconds collective_bound(const Collective& collective, const System& system) {
                                                                        : 1;
     ports += count * dimension.port();
   }
-  const double passes = collective.op == "all_reduce" ? 2 : 1;
+  const std::string& op = collective.op;
+  if (op == "barrier") return 0;
+  // A switch that sums takes and gives everything once.
+  const bool in_switches = collective.algorithm.find("nvls") != std::string::npos ||
+                           collective.algorithm.find("sharp") != std::string::npos;
+  const double passes = op == "all_reduce" && !in_switches ? 2 : 1;
+  // Goes into each chip and unit as it is.
+  const bool whole = op == "broadcast" || op == "reduce" || op == "send_recv";
   const double chips = system.chips_per_unit();
   const double units = collective.ranks / chips;
   const double bytes = static_cast<double>(collective.bytes);
+  const double senders = op == "all_to_all" ? chips : 1;  // of a unit, of as many bytes each
   const ScaleOut& out = system.scale_out;
   const BytesPerSecond nics =
       chips / out.chips_per_nic * out.bandwidth.value * out.efficiency.value;
   if (units > 1) ports += out.bandwidth.value * out.efficiency.value;
   const double ranks = collective.ranks;
   Seconds bound = 0;
-  if (ranks > 1) bound = passes * bytes * (ranks - 1) / ranks / ports;
-  if (units > 1) bound = std::max(bound, passes * bytes * (units - 1) / units / nics);
+  if (ranks > 1) bound = passes * bytes * (whole ? 1 : (ranks - 1) / ranks) / ports;
+  if (units > 1)
+    bound = std::max(bound, passes * senders * bytes * (whole ? 1 : (units - 1) / units) / nics);
   return bound;
 }
 

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "plan/rooted.h"
+
 namespace trnsim {
 namespace {
 
@@ -17,66 +19,105 @@ std::vector<Bytes> shards(const Group& group, Bytes bytes) {
   return sizes;
 }
 
-// One pass along one axis, in which every rank sends all shards of the axis but one.
-//
-// Ring, reduce-scatter: in hop h the rank at coordinate c sends shard c - 1 - h, the one that it
-// received in the hop before; the last to arrive is its own. Ring, all-gather: it sends shard c -
-// h, its own first. Direct, reduce-scatter: peer c + s gets shard c + s. Direct, all-gather: each
-// peer gets shard c.
-Exchange pass(const Group& group, size_t index, Bytes shard, bool reduces) {
-  const GroupAxis& along = group.axes[index];
-  const auto peers = along.axis.size - 1;
-  const auto axis = static_cast<int8_t>(index);
-  Exchange exchange;
-  exchange.pattern = along.pattern;
-  exchange.bytes = exchange.payload = shard;
-  exchange.reduces = reduces;
-  exchange.hops = along.algorithm == Algorithm::ring ? peers : 1;
-  // On the axes before this one a rank holds only its own shard.
-  for (size_t earlier = 0; earlier < index; ++earlier) exchange.region.offset[earlier] = 0;
-  exchange.region.offset[index] = 0;
-  if (along.algorithm == Algorithm::ring) {
-    if (reduces) exchange.region.offset[index] = -1;
-    exchange.region.moving_axis = axis;
-    exchange.region.per_hop = -1;
-  } else if (reduces) {
-    exchange.region.peer_axis = axis;
-  }
-  return exchange;
+void append(std::vector<Exchange>& all, std::vector<Exchange> more) {
+  all.insert(all.end(), more.begin(), more.end());
 }
 
-enum class Part { only, first, last };
-
-// Adds the passes of one reduce-scatter (axes in their order) or all-gather (backwards).
-Position add_passes(Unrolled& program, const Group& group, Bytes bytes,
-                    const CollectiveSteps& steps, std::vector<Position> after, bool reduces,
-                    Part part) {
-  const size_t axes = group.axes.size();
-  if (axes == 0) {
-    if (after.empty()) throw std::logic_error("a collective of one rank waits for nothing");
-    return *std::max_element(after.begin(), after.end());
-  }
+std::vector<Exchange> reduce_scatter(const Group& group, Bytes bytes, const Reduction& reduction) {
+  std::vector<Exchange> all;
   const std::vector<Bytes> sizes = shards(group, bytes);
-  Position last = 0;
-  for (size_t i = 0; i < axes; ++i) {
-    const size_t index = reduces ? i : axes - 1 - i;
-    Step step;
-    step.stream = steps.stream;
-    step.label = steps.label;
-    step.label.first_of_collective = i == 0 && part != Part::last;
-    step.label.last_of_collective = i + 1 == axes && part != Part::first;
-    if (step.label.first_of_collective) step.memory_at_begin = steps.memory_at_begin;
-    if (step.label.last_of_collective) step.memory_at_end = steps.memory_at_end;
-    step.after = std::move(after);
-    Exchange exchange = pass(group, index, sizes[index + 1], reduces);
-    if (reduces)
-      exchange.reduction =
-          steps.reduction.tail(exchange.bytes, (group.axes[index].axis.size - 1) / exchange.hops);
-    step.work = exchange;
-    last = program.add(std::move(step));
-    after = {last};
+  for (size_t i = 0; i < group.axes.size(); ++i)
+    append(all, pass(group.axes[i], i, sizes[i + 1], true, reduction));
+  return all;
+}
+
+std::vector<Exchange> all_gather(const Group& group, Bytes bytes) {
+  std::vector<Exchange> all;
+  const std::vector<Bytes> sizes = shards(group, bytes);
+  for (size_t i = group.axes.size(); i-- > 0;)
+    append(all, pass(group.axes[i], i, sizes[i + 1], false, {}));
+  return all;
+}
+
+std::vector<Exchange> all_reduce(const Group& group, Bytes bytes, const Reduction& reduction) {
+  std::vector<Exchange> out;
+  std::vector<Exchange> back;
+  for (size_t i = 0; i < group.axes.size(); ++i) {
+    const GroupAxis& along = group.axes[i];
+    if (reduces_all_at_once(along.algorithm)) {
+      append(out, all_reduce_pass(along, bytes, reduction));
+      continue;
+    }
+    bytes = divide_up(bytes, along.axis.size);
+    append(out, pass(along, i, bytes, true, reduction));
+    std::vector<Exchange> gather = pass(along, i, bytes, false, {});
+    append(gather, std::move(back));
+    back = std::move(gather);
   }
-  return last;
+  append(out, std::move(back));
+  return out;
+}
+
+// Along each axis in turn every rank hands each peer the part that is for its place on that axis.
+std::vector<Exchange> all_to_all(const Group& group, Bytes bytes) {
+  std::vector<Exchange> all;
+  for (const GroupAxis& along : group.axes) {
+    Exchange exchange;
+    exchange.pattern = along.scatter.front();
+    exchange.bytes = exchange.payload = divide_up(bytes, along.axis.size);
+    all.push_back(exchange);
+  }
+  return all;
+}
+
+std::vector<Exchange> send_recv(const Group& group, Bytes bytes) {
+  Exchange exchange;
+  exchange.pattern = group.axes.front().scatter.front();
+  exchange.bytes = exchange.payload = bytes;
+  return {exchange};
+}
+
+// Dissemination: after the exchange over distance 2^k a rank has heard of 2^(k + 1).
+std::vector<Exchange> barrier(const Group& group) {
+  std::vector<Exchange> all;
+  for (const GroupAxis& along : group.axes)
+    for (const PatternId pattern : along.gather) {
+      Exchange exchange;
+      exchange.pattern = pattern;
+      all.push_back(exchange);
+    }
+  return all;
+}
+
+double bus_factor(CollectiveOp op, double ranks) {
+  switch (op) {
+    case CollectiveOp::all_reduce:
+      return 2 * (ranks - 1) / ranks;
+    case CollectiveOp::broadcast:
+    case CollectiveOp::reduce:
+    case CollectiveOp::send_recv:
+      return 1;
+    default:
+      return (ranks - 1) / ranks;
+  }
+}
+
+// How a report names what a collective that has no choice does along each axis.
+const char* only_way(CollectiveOp op) {
+  switch (op) {
+    case CollectiveOp::all_to_all:
+    case CollectiveOp::gather:
+    case CollectiveOp::scatter:
+    case CollectiveOp::send_recv:
+      return "direct";
+    case CollectiveOp::broadcast:
+    case CollectiveOp::reduce:
+      return "chain";
+    case CollectiveOp::barrier:
+      return "dissemination";
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace
@@ -86,57 +127,6 @@ Rank Group::size() const {
                          [](Rank size, const GroupAxis& axis) { return size * axis.axis.size; });
 }
 
-Seconds Reduction::tail(Bytes bytes, uint64_t messages) const {
-  if (bytes_per_second <= 0) return 0;
-  return static_cast<double>(messages) * static_cast<double>(std::min(bytes, chunk)) /
-         bytes_per_second;
-}
-
-Group make_group(Plan& plan, const std::string& name, const std::vector<Axis>& axes,
-                 Algorithm algorithm) {
-  Group group{name, {}};
-  for (const Axis& axis : axes) {
-    if (axis.size == 1) continue;
-    if (group.axes.size() == Region::most_axes)
-      throw std::logic_error("a group has more axes than a region");
-    Pattern pattern{axis, {1}};
-    if (algorithm == Algorithm::direct) {
-      pattern.shifts.resize(axis.size - 1);
-      std::iota(pattern.shifts.begin(), pattern.shifts.end(), Rank{1});
-    }
-    group.axes.push_back({axis, algorithm, static_cast<PatternId>(plan.patterns.size())});
-    plan.patterns.push_back(std::move(pattern));
-  }
-  return group;
-}
-
-Position reduce_scatter(Unrolled& program, const Group& group, Bytes bytes,
-                        const CollectiveSteps& steps, std::vector<Position> after) {
-  return add_passes(program, group, bytes, steps, std::move(after), true, Part::only);
-}
-
-Position all_gather(Unrolled& program, const Group& group, Bytes bytes,
-                    const CollectiveSteps& steps, std::vector<Position> after) {
-  return add_passes(program, group, bytes, steps, std::move(after), false, Part::only);
-}
-
-Position all_reduce(Unrolled& program, const Group& group, Bytes bytes,
-                    const CollectiveSteps& steps, std::vector<Position> after) {
-  const Position reduced =
-      add_passes(program, group, bytes, steps, std::move(after), true, Part::first);
-  return add_passes(program, group, bytes, steps, {reduced}, false, Part::last);
-}
-
-Bytes sent_in_one_pass(const Group& group, Bytes bytes) {
-  const std::vector<Bytes> sizes = shards(group, bytes);
-  Bytes sent = 0;
-  for (size_t i = 0; i < group.axes.size(); ++i)
-    sent += sizes[i + 1] * (group.axes[i].axis.size - 1);
-  return sent;
-}
-
-Bytes shard_bytes(const Group& group, Bytes bytes) { return shards(group, bytes).back(); }
-
 std::string to_string(CollectiveOp op) {
   switch (op) {
     case CollectiveOp::all_gather:
@@ -145,31 +135,133 @@ std::string to_string(CollectiveOp op) {
       return "reduce_scatter";
     case CollectiveOp::all_reduce:
       return "all_reduce";
+    case CollectiveOp::all_to_all:
+      return "all_to_all";
+    case CollectiveOp::broadcast:
+      return "broadcast";
+    case CollectiveOp::reduce:
+      return "reduce";
+    case CollectiveOp::gather:
+      return "gather";
+    case CollectiveOp::scatter:
+      return "scatter";
+    case CollectiveOp::send_recv:
+      return "send_recv";
+    case CollectiveOp::barrier:
+      return "barrier";
   }
   throw std::logic_error("collective without a name");
 }
 
-Collective collective_info(CollectiveOp op, const std::string& what, const Group& group,
-                           Bytes bytes) {
-  const unsigned passes = op == CollectiveOp::all_reduce ? 2 : 1;
-  const double ranks = group.size();
-  return {to_string(op),
-          what,
-          group.name,
-          describe(group),
-          group.size(),
-          bytes,
-          passes * sent_in_one_pass(group, bytes),
-          passes * (ranks - 1) / ranks};
+std::vector<CollectiveOp> collective_ops() {
+  return {CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::reduce_scatter,
+          CollectiveOp::all_to_all, CollectiveOp::broadcast,  CollectiveOp::reduce,
+          CollectiveOp::gather,     CollectiveOp::scatter,    CollectiveOp::send_recv,
+          CollectiveOp::barrier};
 }
 
-std::string describe(const Group& group) {
+Group make_group(Plan& plan, CollectiveOp op, const std::string& name,
+                 const std::vector<Axis>& axes, const Algorithms& algorithms) {
+  Group group{name, {}};
+  std::vector<Axis> inner;
+  for (const Axis& axis : axes) {
+    if (axis.size == 1) continue;
+    switch (op) {
+      case CollectiveOp::all_gather:
+      case CollectiveOp::reduce_scatter:
+      case CollectiveOp::all_reduce:
+        group.axes.push_back(make_group_axis(plan, axis, algorithms.of(axis.name)));
+        break;
+      case CollectiveOp::all_to_all:
+        group.axes.push_back(make_group_axis(plan, axis, Algorithm::direct));
+        break;
+      case CollectiveOp::send_recv:
+        group.axes.push_back(make_group_axis(plan, axis, Algorithm::ring));
+        break;
+      case CollectiveOp::barrier:
+        group.axes.push_back(make_group_axis(plan, axis, Algorithm::bruck));
+        break;
+      default:
+        group.axes.push_back(make_rooted_axis(plan, op, axis, inner));
+    }
+    inner.push_back(axis);
+  }
+  if (op == CollectiveOp::send_recv && group.axes.size() > 1)
+    throw std::logic_error("who is next is said along one axis");
+  return group;
+}
+
+std::vector<Exchange> exchanges_of(const Group& group, CollectiveOp op, Bytes bytes,
+                                   const Reduction& reduction) {
+  if (group.axes.empty()) return {};
+  switch (op) {
+    case CollectiveOp::all_gather:
+      return all_gather(group, bytes);
+    case CollectiveOp::reduce_scatter:
+      return reduce_scatter(group, bytes, reduction);
+    case CollectiveOp::all_reduce:
+      return all_reduce(group, bytes, reduction);
+    case CollectiveOp::all_to_all:
+      return all_to_all(group, bytes);
+    case CollectiveOp::send_recv:
+      return send_recv(group, bytes);
+    case CollectiveOp::barrier:
+      return barrier(group);
+    default:
+      return rooted_exchanges(group.axes, op, bytes, reduction);
+  }
+}
+
+Position add_collective(Unrolled& program, const Group& group, CollectiveOp op, Bytes bytes,
+                        const CollectiveSteps& steps, std::vector<Position> after) {
+  const std::vector<Exchange> exchanges = exchanges_of(group, op, bytes, steps.reduction);
+  if (exchanges.empty()) {
+    if (after.empty()) throw std::logic_error("a collective of one rank waits for nothing");
+    return *std::max_element(after.begin(), after.end());
+  }
+  Position last = 0;
+  for (const Exchange& exchange : exchanges) {
+    const bool is_last = &exchange == &exchanges.back();
+    Step step;
+    step.stream = steps.stream;
+    step.label = steps.label;
+    step.label.first_of_collective = &exchange == &exchanges.front();
+    step.label.last_of_collective = is_last;
+    if (step.label.first_of_collective) step.memory_at_begin = steps.memory_at_begin;
+    if (is_last) step.memory_at_end = steps.memory_at_end;
+    step.after = std::move(after);
+    step.work = exchange;
+    last = program.add(std::move(step));
+    after = {last};
+  }
+  return last;
+}
+
+Bytes shard_bytes(const Group& group, Bytes bytes) { return shards(group, bytes).back(); }
+
+Collective collective_info(const Plan& plan, CollectiveOp op, const std::string& what,
+                           const Group& group, Bytes bytes) {
+  Bytes sent = 0;
+  for (const Exchange& exchange : exchanges_of(group, op, bytes, {}))
+    sent += sent_by_a_rank(plan, exchange);
+  return {to_string(op), what,  group.name, describe(group, op),
+          group.size(),  bytes, sent,       bus_factor(op, group.size())};
+}
+
+std::string describe(const Group& group, CollectiveOp op) {
   if (group.axes.empty()) return "none";
-  std::string text = group.axes.front().algorithm == Algorithm::ring ? "ring" : "direct";
-  const char* separator = " ";
+  std::string text;
+  std::string before;
   for (const GroupAxis& axis : group.axes) {
-    text += separator + axis.axis.name + ' ' + std::to_string(axis.axis.size);
-    separator = ", ";
+    const char* only = only_way(op);
+    const bool is_ring = op != CollectiveOp::all_reduce && axis.algorithm != Algorithm::nvls &&
+                         reduces_all_at_once(axis.algorithm);
+    std::string way =
+        only != nullptr ? only : to_string(is_ring ? Algorithm::ring : axis.algorithm);
+    std::replace(way.begin(), way.end(), '_', '-');
+    text += text.empty() ? way + ' ' : way == before ? ", " : ", " + way + ' ';
+    text += axis.axis.name + ' ' + std::to_string(axis.axis.size);
+    before = std::move(way);
   }
   return text;
 }

@@ -3,18 +3,30 @@
 #include <string>
 #include <vector>
 
+#include "plan/passes.h"
 #include "plan/plan.h"
-#include "workload/architecture.h"
-#include "workload/recipe.h"
+#include "workload/algorithm.h"
 
 namespace trnsim {
 
-/// An axis of a group with what a collective does along it.
-struct GroupAxis {
-  Axis axis;
-  Algorithm algorithm = Algorithm::ring;
-  PatternId pattern = 0;  // the ring's or the direct exchange's, in Plan::patterns
+/// In the words of nccl-tests. Roots are the rank with coordinate 0 on every axis.
+enum class CollectiveOp {
+  all_gather,
+  reduce_scatter,
+  all_reduce,
+  all_to_all,
+  broadcast,
+  reduce,
+  gather,
+  scatter,
+  send_recv,  // every rank to the next, and the last to the first
+  barrier,
 };
+
+/// "all_gather"
+std::string to_string(CollectiveOp op);
+/// All of them.
+std::vector<CollectiveOp> collective_ops();
 
 /// The ranks of a collective: a product of axes, the fastest fabric first.
 struct Group {
@@ -23,21 +35,6 @@ struct Group {
 
   Rank size() const;
 };
-
-/// How the chips sum what arrives: all but the last chunk of a message is summed while the rest is
-/// still on the wire.
-struct Reduction {
-  double bytes_per_second = 0;  // 0: sums cost nothing
-  Bytes chunk = 0;
-
-  /// Seconds after the last byte of `messages` messages of `bytes` each.
-  Seconds tail(Bytes bytes, uint64_t messages) const;
-};
-
-enum class CollectiveOp { all_gather, reduce_scatter, all_reduce };
-
-/// "all_gather"
-std::string to_string(CollectiveOp op);
 
 /// What every step of one collective shares.
 struct CollectiveSteps {
@@ -48,33 +45,34 @@ struct CollectiveSteps {
   int64_t memory_at_end = 0;    // of the last
 };
 
-/// The group over `axes` that runs `algorithm` along each; adds its patterns to the plan. Axes of
-/// size 1 are left out.
-Group make_group(Plan& plan, const std::string& name, const std::vector<Axis>& axes,
-                 Algorithm algorithm);
+/// The group over `axes` for collectives of this kind; adds its patterns to the plan. Axes of size
+/// 1 are left out. All-gather, reduce-scatter and all-reduce can share a group, and only they run
+/// `algorithms`; the others have one of their own (docs/model.md). Throws std::logic_error if an
+/// algorithm has an obstacle().
+Group make_group(Plan& plan, CollectiveOp op, const std::string& name,
+                 const std::vector<Axis>& axes, const Algorithms& algorithms);
 
-/// Each of these adds the steps of one collective over a buffer of `bytes` to a program and returns
-/// its last step, or the only one of `after` where the group has one rank (`after` must then not be
-/// empty). Shards are rounded up to whole bytes, so that all ranks send alike.
+/// What the ranks exchange, one after another. `bytes` is nccl-tests' size: the whole buffer of an
+/// all-gather, reduce-scatter, gather or scatter, what each rank holds else. Shards are rounded up
+/// to whole bytes, so that all ranks send alike.
+///
+/// Reduce-scatter: along each axis in turn every rank sums the shard that has its own coordinate.
+/// All-gather: the same way back. All-reduce: both; an axis whose algorithm reduces all at once has
+/// only its own pass on the way out.
+std::vector<Exchange> exchanges_of(const Group& group, CollectiveOp op, Bytes bytes,
+                                   const Reduction& reduction);
 
-/// Reduce-scatter: along each axis in turn, every rank sums the shard that has its own coordinate.
-Position reduce_scatter(Unrolled& program, const Group& group, Bytes bytes,
+/// Adds the steps of one collective to a program and returns its last step, or the only one of
+/// `after` where the group has one rank (`after` must then not be empty).
+Position add_collective(Unrolled& program, const Group& group, CollectiveOp op, Bytes bytes,
                         const CollectiveSteps& steps, std::vector<Position> after);
-/// All-gather: the same way back. `bytes` is the gathered buffer.
-Position all_gather(Unrolled& program, const Group& group, Bytes bytes,
-                    const CollectiveSteps& steps, std::vector<Position> after);
-/// All-reduce: a reduce-scatter and then an all-gather.
-Position all_reduce(Unrolled& program, const Group& group, Bytes bytes,
-                    const CollectiveSteps& steps, std::vector<Position> after);
 
-/// Bytes that one rank sends in a reduce-scatter (or all-gather) of `bytes`, shards rounded up.
-Bytes sent_in_one_pass(const Group& group, Bytes bytes);
 /// Bytes of the shard that one rank holds after a reduce-scatter of `bytes`, rounded up.
 Bytes shard_bytes(const Group& group, Bytes bytes);
-/// What a report says of collectives of this kind over this group; `bytes` is the whole buffer.
-Collective collective_info(CollectiveOp op, const std::string& what, const Group& group,
-                           Bytes bytes);
-/// "ring sled 4, plane 18": how a report names what the group's collectives do.
-std::string describe(const Group& group);
+/// What a report says of collectives of this kind over this group, whose patterns are the plan's.
+Collective collective_info(const Plan& plan, CollectiveOp op, const std::string& what,
+                           const Group& group, Bytes bytes);
+/// "direct sled 4, ring plane 18": how a report names what the group's collectives do.
+std::string describe(const Group& group, CollectiveOp op);
 
 }  // namespace trnsim

@@ -17,12 +17,13 @@ DataCollectives::DataCollectives(const Job& job, Plan& plan)
                  static_cast<Bytes>(job.system.chip.reduction_chunk.value)} {
   const Layout& layout = job.layout;
   const std::vector<Axis> axes = fabric_axes(job.system);
+  const CollectiveOp any = CollectiveOp::all_reduce;
   if (layout.zero_stage == 0 || layout.shard == layout.data) {
-    shard = make_group(plan, "data", axes, layout.algorithm);
+    shard = make_group(plan, any, "data", axes, layout.algorithms);
   } else {
     const auto [inner, outer] = split_axes(axes, static_cast<Rank>(layout.shard));
-    shard = make_group(plan, "shard", inner, layout.algorithm);
-    replicas = make_group(plan, "replicas", outer, layout.algorithm);
+    shard = make_group(plan, any, "shard", inner, layout.algorithms);
+    replicas = make_group(plan, any, "replicas", outer, layout.algorithms);
   }
   plan.streams = {"compute"};
   if (layout.ordered) plan.streams.emplace_back("collectives");
@@ -38,7 +39,7 @@ void DataCollectives::announce(Plan& plan, CollectiveOp op, const std::string& w
                                const Group& group, Bytes bytes) {
   const auto [known, is_new] = ids_.try_emplace({op, what, group.name, bytes},
                                                 static_cast<CollectiveId>(plan.collectives.size()));
-  if (is_new) plan.collectives.push_back(collective_info(op, what, group, bytes));
+  if (is_new) plan.collectives.push_back(collective_info(plan, op, what, group, bytes));
 }
 
 Position DataCollectives::add(Unrolled& program, CollectiveOp op, const std::string& what,
@@ -54,15 +55,26 @@ Position DataCollectives::add(Unrolled& program, CollectiveOp op, const std::str
   steps.reduction = reduction_;
   steps.memory_at_begin = memory_at_begin;
   steps.memory_at_end = memory_at_end;
-  switch (op) {
-    case CollectiveOp::all_gather:
-      return all_gather(program, group, bytes, steps, std::move(after));
-    case CollectiveOp::reduce_scatter:
-      return reduce_scatter(program, group, bytes, steps, std::move(after));
-    case CollectiveOp::all_reduce:
-      return all_reduce(program, group, bytes, steps, std::move(after));
-  }
-  throw std::logic_error("unknown collective");
+  return add_collective(program, group, op, bytes, steps, std::move(after));
+}
+
+ParameterBroadcast::ParameterBroadcast(const Job& job, Plan& plan) {
+  if (!job.layout.broadcast_parameters || job.layout.data == 1) return;
+  constexpr Bytes bf16 = 2;
+  bytes_ = bf16 * job.model.parameters();
+  constexpr CollectiveOp op = CollectiveOp::broadcast;
+  chains_ = make_group(plan, op, "data", fabric_axes(job.system), {});
+  steps_.stream = 1;  // of gathers, whether or not it is theirs alone
+  steps_.label.kind = Label::Kind::collective;
+  steps_.label.name = name_index(plan, to_string(op));
+  steps_.label.collective = static_cast<int32_t>(plan.collectives.size());
+  plan.collectives.push_back(collective_info(plan, op, "parameters", chains_, bytes_));
+}
+
+void ParameterBroadcast::add(Unrolled& program) const {
+  if (bytes_ == 0) return;
+  program.publish(name,
+                  add_collective(program, chains_, CollectiveOp::broadcast, bytes_, steps_, {}));
 }
 
 }  // namespace trnsim

@@ -58,6 +58,23 @@ class DataCollectives {
   std::map<Key, CollectiveId> ids_;
 };
 
+/// How the parameters of rank 0 reach all others before a job's first step, as one buffer on the
+/// stream of gathers.
+class ParameterBroadcast {
+ public:
+  /// After the plan has its streams.
+  ParameterBroadcast(const Job& job, Plan& plan);
+
+  /// Adds it at the begin of the program, if the layout wants it, and publishes its end.
+  void add(Unrolled& program) const;
+  static constexpr Name name{Name::What::broadcast};
+
+ private:
+  Group chains_;
+  Bytes bytes_ = 0;
+  CollectiveSteps steps_;
+};
+
 /// What a kind of data parallelism adds to the compute of a training step. Never changes once made.
 class DataParallel {
  public:

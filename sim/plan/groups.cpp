@@ -1,5 +1,6 @@
 #include "plan/groups.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace trnsim {
@@ -64,6 +65,19 @@ std::pair<std::vector<Axis>, std::vector<Axis>> split_axes(const std::vector<Axi
     left /= taken;
   }
   return parts;
+}
+
+std::optional<std::string> obstacle(Algorithm algorithm, const Axis& axis, const System& system) {
+  const auto dimension =
+      std::find_if(system.scale_up.begin(), system.scale_up.end(),
+                   [&](const FabricDimension& of) { return of.name == axis.name; });
+  const bool inside = dimension != system.scale_up.end();
+  if (algorithm == Algorithm::nvls &&
+      (!inside || dimension->kind != FabricDimension::Kind::switched))
+    return "needs the switches of a scale-up domain";
+  if (algorithm == Algorithm::sharp && (inside || axis.name == "ranks"))
+    return "needs the switches of the scale-out network";
+  return obstacle(algorithm, axis);
 }
 
 }  // namespace trnsim

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
-#include "plan/plan.h"
+#include "plan/passes.h"
 #include "system/system.h"
 
 namespace trnsim {
@@ -18,5 +20,8 @@ std::vector<Axis> fabric_axes(const System& system);
 /// its message names the nearest size that is.
 std::pair<std::vector<Axis>, std::vector<Axis>> split_axes(const std::vector<Axis>& axes,
                                                            Rank inner);
+
+/// Why the algorithm cannot run along this axis of the system, if it cannot.
+std::optional<std::string> obstacle(Algorithm algorithm, const Axis& axis, const System& system);
 
 }  // namespace trnsim

@@ -1,17 +1,18 @@
 #pragma once
 
-#include <array>
 #include <compare>
 #include <cstdint>
 #include <functional>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "base/units.h"
 #include "system/system.h"
+#include "workload/algorithm.h"
 
 namespace trnsim {
 
@@ -37,30 +38,28 @@ struct Axis {
 };
 
 /// Who sends to whom: every rank sends to those that are `shifts` further along the axis. {1} is
-/// the next in a ring, {1, ..., size - 1} all peers. Never names a rank.
+/// the next in a ring, {1, ..., size - 1} all peers.
 struct Pattern {
   Axis axis;
   std::vector<Rank> shifts;
+  /// In which hop of an exchange `rank` sends its first message along `shift`, for what is passed
+  /// on must have arrived; nothing if it sends none. Empty if all ranks send along all shifts from
+  /// hop 0 on, so that none is special.
+  std::function<std::optional<Rank>(Rank rank, Rank shift)> first_hop = {};
+
+  std::optional<Rank> sent(Rank rank, Rank shift) const {
+    return first_hop ? first_hop(rank, shift) : 0;
+  }
 };
 
-/// Which part of a collective's data a message holds, said relative to its sender, so that the
+/// What the messages of a pass of a collective hold (block_of() in plan/passes), so that the
 /// schedule can be proved by moving sets of chunks. A chunk has one coordinate for each axis of the
-/// group; this names those whose coordinate on axis a is the sender's + offset[a], on every axis
-/// that is not `everything`.
+/// group: on axes before this one a message holds those of the sender's own coordinate, on later
+/// ones all.
 struct Region {
-  static constexpr int most_axes = 8;
-  static constexpr int32_t everything = std::numeric_limits<int32_t>::min();
-  std::array<int32_t, most_axes> offset = filled();
-  int8_t moving_axis = -1;  // its offset changes by `per_hop` with each hop
-  int8_t peer_axis = -1;    // its offset grows by the shift of the peer that is sent to
-  int32_t per_hop = 0;
-
- private:
-  static constexpr std::array<int32_t, most_axes> filled() {
-    std::array<int32_t, most_axes> all{};
-    all.fill(everything);
-    return all;
-  }
+  int8_t axis = -1;  // of the group
+  Algorithm algorithm = Algorithm::ring;
+  Rank distance = 0;  // of algorithms that go over several
 };
 
 /// Work of the chip itself: seconds at full speed.
@@ -72,15 +71,23 @@ struct Compute {
 /// and receives as much from each rank of which it is a peer. A message starts when both its ends
 /// have begun the hop (receiver-ready); a rank ends the hop when all that it sent and received has
 /// arrived and, where the data is summed, `reduction` later.
+///
+/// Along a chain or tree data is passed on: `relays` is the last first_hop() of the pattern, and a
+/// rank sends along each shift in all but `relays` hops. As one phase, all ranks begin at once and
+/// have the wire for all hops, which is exact where nothing else is on it.
 struct Exchange {
   PatternId pattern = 0;
   uint64_t hops = 1;
+  uint64_t relays = 0;
   Bytes bytes = 0;    // on the wire, of one message
   Bytes payload = 0;  // of these, what the collective's user asked to move
   Seconds delay = 0;  // beside the route's latency, of each message
   Seconds reduction = 0;
   bool reduces = false;
   Region region;
+
+  /// Messages to each peer.
+  uint64_t messages() const { return hops - relays; }
 };
 
 /// What a step belongs to, for traces, reports and errors.
@@ -111,7 +118,7 @@ struct Step {
 
 /// What a later step can refer to.
 struct Name {
-  enum class What : uint8_t { gathered, computed, reduced };
+  enum class What : uint8_t { gathered, computed, reduced, broadcast };
   What what = What::computed;
   int32_t index = 0;
   int32_t microbatch = 0;
@@ -136,7 +143,7 @@ struct Collective {
   std::string algorithm;
   Rank ranks = 1;
   Bytes bytes = 0;          // nccl-tests' size: the whole buffer
-  Bytes sent_per_rank = 0;  // on the wire
+  Bytes sent_per_rank = 0;  // on the wire; where ranks differ, the most that one sends
   double bus_factor = 1;    // busbw / algbw, as nccl-tests defines it
 };
 

@@ -159,6 +159,24 @@ void check_sequence(const Job& job, const JsonReader& training) {
       .fail(std::to_string(job.training.sequence_length) + " is too long: " + limit);
 }
 
+// Every dimension that is named must be there, and its algorithm possible on it.
+void check_algorithms(const Job& job, const JsonReader& layout) {
+  std::vector<std::string> names;
+  JsonReader place = place_of(layout, "algorithm");
+  for (const Axis& axis : fabric_axes(job.system)) {
+    names.push_back(axis.name);
+    if (axis.size == 1) continue;
+    const Algorithm algorithm = job.layout.algorithms.of(axis.name);
+    if (const auto why = obstacle(algorithm, axis, job.system))
+      place.fail('"' + to_string(algorithm) + "\" along " + axis.name + " of " + job.system.name +
+                 " (" + std::to_string(axis.size) + " ranks) " + *why);
+  }
+  for (const auto& [name, algorithm] : job.layout.algorithms.along)
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      place.fail('"' + name + "\" is no dimension of " + job.system.name + "; it has " +
+                 one_of(names));
+}
+
 // `layout` and `training` are where the job's values are stated.
 void check_job(const Job& job, const JsonReader& layout, const JsonReader& training) {
   const Rank chips = job.system.chips();
@@ -178,6 +196,7 @@ void check_job(const Job& job, const JsonReader& layout, const JsonReader& train
   check_sequence(job, training);
   check_size(job, training);
   check_shard(job, layout);
+  check_algorithms(job, layout);
 }
 
 void check_purchase(const JsonReader& json, const System& system, const std::string& purchase) {

@@ -22,11 +22,13 @@ class StepWriter {
       : parts_(time_parts(job, parameters_held(job), plan)),
         blocks_{parts_.count, job.microbatches()},
         parallel_(job.layout.zero_stage == 3 ? make_fully_sharded(job, parts_, plan)
-                                             : make_bucketed(job, parts_, plan)) {}
+                                             : make_bucketed(job, parts_, plan)),
+        broadcast_(job, plan) {}
 
   size_t blocks() const { return blocks_.count(); }
 
   void write(size_t block, Unrolled& program) const {
+    if (block == 0) broadcast_.add(program);
     parallel_->before(block, program);
     const Position last =
         block == blocks_.optimizer() ? write_optimizer(program) : write_compute(block, program);
@@ -52,6 +54,8 @@ class StepWriter {
       step.label.microbatch = static_cast<int32_t>(at.microbatch);
       if (i == 0) {
         step.after = parallel_->needs(block, program);
+        if (block == 0 && program.has(ParameterBroadcast::name))
+          step.after.push_back(program.at(ParameterBroadcast::name));
         step.memory_at_begin = parallel_->taken(block) + (at.backward ? 0 : kept);
       }
       if (i + 1 == operations.size())
@@ -79,6 +83,7 @@ class StepWriter {
   ModelParts parts_;
   StepBlocks blocks_;
   std::unique_ptr<const DataParallel> parallel_;
+  ParameterBroadcast broadcast_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "result/chrome_trace.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/output_file.h"
@@ -57,7 +58,10 @@ class ChromeTrace final : public Sink {
       args["ranks"] = pattern.axis.size;
       args["hops"] = exchange->hops;
       args["message_bytes"] = exchange->bytes;
-      args["sent_bytes"] = exchange->bytes * exchange->hops * pattern.shifts.size();
+      const Rank rank = graph_.ranks[span.rank_class].representative;
+      const auto peers = std::count_if(pattern.shifts.begin(), pattern.shifts.end(),
+                                       [&](Rank shift) { return pattern.sent(rank, shift); });
+      args["sent_bytes"] = exchange->bytes * exchange->messages() * static_cast<uint64_t>(peers);
     }
     event({{"name", title},
            {"cat", kind_name(label.kind)},

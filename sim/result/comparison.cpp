@@ -100,7 +100,7 @@ Job best_algorithm(const Job& job) {
   Shortest shortest(job);
   for (const Algorithm algorithm : {Algorithm::ring, Algorithm::direct}) {
     Job candidate = job;
-    candidate.layout.algorithm = algorithm;
+    candidate.layout.algorithms = {algorithm};
     shortest.consider(candidate);
   }
   return std::move(shortest).best();
@@ -124,7 +124,7 @@ Job best_layout(const Job& job) {
         for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
           candidate.training.recompute = recompute;
           for (const Algorithm algorithm : {Algorithm::ring, Algorithm::direct}) {
-            candidate.layout.algorithm = algorithm;
+            candidate.layout.algorithms = {algorithm};
             if (fits(candidate)) shortest.consider(candidate);
           }
         }

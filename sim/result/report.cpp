@@ -13,14 +13,6 @@ using Row = std::vector<std::string>;
 
 std::string percent(double part) { return format_number(std::round(part * 100), 6) + " %"; }
 
-// "2 127": thousands apart, as the columns are read and not computed with.
-std::string grouped(double value) {
-  std::string digits = format_number(std::round(value), 15);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<size_t>(at), 1, ' ');
-  return digits;
-}
-
 std::string decimals(double value, int places) {
   const double scale = std::pow(10.0, places);
   std::string text = format_number(std::round(value * scale) / scale, 12);
@@ -176,8 +168,8 @@ std::string title_of(const Job& job) {
 
 std::string layout_text(const Job& job) {
   const Recompute recompute = job.training.recompute;
-  return kind_of(job.layout) + (job.layout.algorithm == Algorithm::ring ? ", ring" : ", direct") +
-         ", micro batch " + std::to_string(job.training.micro_batch) + ", " +
+  return kind_of(job.layout) + ", " + to_string(job.layout.algorithms) + ", micro batch " +
+         std::to_string(job.training.micro_batch) + ", " +
          (recompute == Recompute::none   ? "no"
           : recompute == Recompute::full ? "full"
                                          : "selective") +

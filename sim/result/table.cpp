@@ -1,6 +1,9 @@
 #include "result/table.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "base/units.h"
 
 namespace trnsim {
 
@@ -28,6 +31,13 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
     text += line + '\n';
   }
   return text;
+}
+
+std::string grouped(double value) {
+  std::string digits = format_number(std::round(value), 15);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<size_t>(at), 1, ' ');
+  return digits;
 }
 
 }  // namespace trnsim

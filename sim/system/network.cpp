@@ -56,6 +56,12 @@ void Network::add_level(const std::string& name, Link count, BytesPerSecond capa
   links_ += count;
 }
 
+std::vector<Rank> Network::units_of_groups() const {
+  std::vector<Rank> units;
+  for (const Layer& layer : layers_) units.push_back(layer.units);
+  return units;
+}
+
 const LinkLevel& Network::level(Link link) const {
   const auto after =
       std::upper_bound(levels_.begin(), levels_.end(), link,

@@ -34,6 +34,9 @@ class Network {
   explicit Network(const System& system);
 
   Rank chips() const { return chips_; }
+  Rank chips_per_unit() const { return chips_per_unit_; }
+  /// Units below one group of switches, layer by layer.
+  std::vector<Rank> units_of_groups() const;
   Link links() const { return links_; }
   const std::vector<LinkLevel>& levels() const { return levels_; }
   const LinkLevel& level(Link link) const;
@@ -47,6 +50,7 @@ class Network {
 
   /// Makes one link slower or faster by `factor` (above 0).
   void scale(Link link, double factor);
+  bool has_faults() const { return !faults_.empty(); }
 
   /// Writes the links that a message from one chip to another crosses, in order (none if they are
   /// the same chip), and returns its latency without queueing.

@@ -155,6 +155,18 @@ ScaleOut read_scale_out(JsonReader json, Numbers numbers, Rank chips_per_unit) {
 
 }  // namespace
 
+std::string name_of(FabricDimension::Kind kind) {
+  switch (kind) {
+    case FabricDimension::Kind::switched:
+      return "switch";
+    case FabricDimension::Kind::ring:
+      return "ring";
+    case FabricDimension::Kind::mesh:
+      return "mesh";
+  }
+  return "";
+}
+
 Rank System::chips_per_unit() const {
   Rank chips = 1;
   for (const FabricDimension& dimension : scale_up) chips *= dimension.size;

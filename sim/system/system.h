@@ -69,6 +69,9 @@ struct FabricDimension {
   BytesPerSecond port() const { return links * bandwidth.value * efficiency.value; }
 };
 
+/// "switch", "ring" or "mesh", as files name it.
+std::string name_of(FabricDimension::Kind kind);
+
 /// A layer of switches in the scale-out network. Traffic is spread over all its uplinks.
 struct ClosLayer {
   std::string name;

@@ -158,10 +158,10 @@ Layout read_layout(JsonReader json, const Layout* base, std::optional<uint64_t> 
   set(json.find("overlap_grad_reduce"), layout.overlap_grad_reduce);
   set(json.find("overlap_param_gather"), layout.overlap_param_gather);
   if (auto algorithm = json.find("algorithm")) {
-    const std::string name = algorithm->as_one_of({"ring", "direct", "best"});
-    layout.best_algorithm = name == "best";
-    layout.algorithm = name == "direct" ? Algorithm::direct : Algorithm::ring;
+    layout.best_algorithm = algorithm->is_string() && algorithm->as_string() == "best";
+    if (!layout.best_algorithm) layout.algorithms = read_algorithms(*algorithm);
   }
+  set(json.find("broadcast_parameters"), layout.broadcast_parameters);
   if (auto streams = json.find("collective_streams"))
     layout.ordered = streams->as_one_of({"one", "by_kind"}) == "one";
   json.reject_unknown_keys();

@@ -6,6 +6,7 @@
 
 #include "base/json_reader.h"
 #include "base/units.h"
+#include "workload/algorithm.h"
 
 namespace trnsim {
 
@@ -38,9 +39,6 @@ struct Training {
   uint64_t reduction_bytes() const { return reduction_precision == "fp32" ? 4 : 2; }
 };
 
-/// Which algorithm a collective runs along each dimension of the fabric.
-enum class Algorithm { ring, direct };
-
 /// How many gradients (ZeRO-1, -2: parameters too) one collective takes, in bytes or in elements,
 /// as the framework whose key it is counts them.
 struct BucketSize {
@@ -68,9 +66,10 @@ struct Layout {
   BucketSize gather_bucket;           // stages 1 and 2
   bool dynamic_buckets = true;        // filled as gradients come, not by order of registration
   bool sync_every_microbatch = true;  // else gradients are reduced after the last one
-  Algorithm algorithm = Algorithm::ring;
-  bool best_algorithm = false;  // chosen for the system, by analytic fidelity
-  bool ordered = true;          // collectives share one stream; else one stream for each kind
+  Algorithms algorithms = {};         // of collectives, along each dimension of the fabric
+  bool best_algorithm = false;        // chosen for the system, by analytic fidelity
+  bool ordered = true;                // collectives share one stream; else one stream for each kind
+  bool broadcast_parameters = false;  // from rank 0, before anything else: a job's first step
 };
 
 /// Reads the scenario's "training", which may lie over a "trnsim.recipe.v1" file; with `base`, that

@@ -39,6 +39,8 @@ constexpr Written every_unit[] = {
     {"7 MB/s", Unit::bytes_per_second, 7000000},
     {"7 GB/s", Unit::bytes_per_second, 7000000000},
     {"7 TB/s", Unit::bytes_per_second, 7000000000000},
+    {"7 PB/s", Unit::bytes_per_second, 7000000000000000},
+    {"8 Pb/s", Unit::bytes_per_second, 1000000000000000},
     {"7 KiB/s", Unit::bytes_per_second, 7168},
     {"7 MiB/s", Unit::bytes_per_second, 7340032},
     {"7 GiB/s", Unit::bytes_per_second, 7516192768},

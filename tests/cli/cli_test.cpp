@@ -39,19 +39,38 @@ json without_time(json result) {
 }
 
 TEST(Help, ShowsAnExampleOfTheAppAndOfEachVerb) {
-  for (const std::string verb : {"", "run ", "compare ", "check "}) {
+  for (const std::string verb : {"", "run ", "compare ", "check ", "topology "}) {
     const Outcome outcome = run("trnsim " + verb + "--help");
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_EQ(outcome.err, "");
-    EXPECT_TRUE(contains(outcome.out, "  trnsim " + (verb.empty() ? "run " : verb) + "scenarios/"))
+    const std::string input = verb == "topology " ? "topologies/" : "scenarios/";
+    EXPECT_TRUE(contains(outcome.out, "  trnsim " + (verb.empty() ? "run " : verb) + input))
         << outcome.out;
+  }
+}
+
+// The keys that scripts rely on; a direct all-reduce of n ranks takes 2 (l + S (n - 1) / (n B)).
+TEST(Collective, PrintsTheColumnsOfNcclTests) {
+  const json result = result_of(
+      "trnsim collective --system topologies/p5.json --algorithm direct -b 1M -e 64M -f 8 --json "
+      "--set scale_up.dimensions.0.bandwidth=\"100 GB/s\" "
+      "--set scale_up.dimensions.0.efficiency=0.5");
+  ASSERT_EQ(result.at("rows").size(), 3U);
+  for (const json& row : result.at("rows")) {
+    const double bytes = row.at("size_bytes");
+    const double time = row.at("time_us").get<double>() * 1e-6;
+    const double wire = 2 * bytes * 7 / 8;
+    EXPECT_NEAR(row.at("algbw_gbs").get<double>(), bytes / time / 1e9, 1e-9);
+    EXPECT_NEAR(row.at("busbw_gbs").get<double>(), wire / time / 1e9, 1e-9);
+    EXPECT_GE(row.at("time_us"), row.at("bound_us"));
+    EXPECT_EQ(row.at("algorithm"), "direct NVSwitch 8");
   }
 }
 
 // Every example of a help text works, but for those that write or read out/, and the unfolded one,
 // which takes a minute.
 TEST(Help, ShowsExamplesThatWork) {
-  for (const char* verb : {"run", "compare", "check"}) {
+  for (const char* verb : {"run", "compare", "collective", "topology", "check"}) {
     std::istringstream help(run("trnsim " + std::string(verb) + " --help").out);
     std::string example;
     for (std::string line; std::getline(help, line);) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "fixtures.h"
+#include "plan/training_step.h"
 
 namespace trnsim::test {
 namespace {
@@ -45,6 +46,51 @@ TEST(RingAllReduce, TakesItsClosedFormUnfolded) {
     EXPECT_EQ(played.classes, n);
     EXPECT_EQ(played.messages, 2 * n * (n - 1));
   }
+}
+
+// A pipelined chain: 16 (n - 1) messages, and n - 2 more until the last rank has the first.
+Seconds chain(Rank n, Bytes bytes, BytesPerSecond bandwidth, Seconds latency) {
+  const Bytes messages = 16 * (n - 1);
+  const Bytes message = (bytes + messages - 1) / messages;
+  return static_cast<double>(messages + n - 2) *
+         (static_cast<double>(message) / bandwidth + latency);
+}
+
+TEST(Broadcast, TakesItsClosedForm) {
+  for (const Rank n : {2U, 3U, 8U, 31U}) {
+    for (const Fidelity fidelity : {Fidelity::message, Fidelity::phase, Fidelity::analytic}) {
+      const System system = one_switch(n, 100e9, 500e-9);
+      const Played played = play_collective(system, CollectiveOp::broadcast, Algorithm::ring,
+                                            12'345'678, {.fidelity = fidelity});
+      const Seconds expected = chain(n, 12'345'678, 100e9, 500e-9);
+      EXPECT_NEAR(played.step, expected, 1e-9 * expected) << n << " ranks";
+      EXPECT_EQ(played.classes, n);
+      const uint64_t at_once = fidelity == Fidelity::message ? 16 * (n - 1) : 1;
+      EXPECT_EQ(played.messages, (n - 1) * at_once);
+    }
+  }
+}
+
+TEST(Broadcast, GoesAlongTheSlowestDimensionFirst) {
+  System system = one_switch(4, 100e9, 1e-6);
+  system.scale_up.push_back(dimension("second", FabricDimension::Kind::switched, 3, 25e9, 2e-6));
+  const Seconds expected = chain(3, 9'000'000, 25e9, 2e-6) + chain(4, 9'000'000, 100e9, 1e-6);
+  const Played played =
+      play_collective(system, CollectiveOp::broadcast, Algorithm::ring, 9'000'000);
+  EXPECT_NEAR(played.step, expected, 1e-9 * expected);
+  // 2 chains of the second dimension have 32 messages for each rank but the first; one of them
+  // runs.
+  EXPECT_EQ(played.messages, 2 * 32 + 3 * 3 * 48);
+}
+
+// Nobody can reduce its first gradient before the last rank has begun.
+TEST(Broadcast, DelaysTheFirstStepByItsTime) {
+  Job job = small_job(one_switch(5, 1e9, 1e-6));
+  const auto step = [&] { return play(training_step(job), Network(job.system)).step; };
+  const Seconds without = step();
+  job.layout.broadcast_parameters = true;
+  const Seconds expected = without + chain(5, 2 * job.model.parameters(), 1e9, 1e-6);
+  EXPECT_NEAR(step(), expected, 1e-9 * expected);
 }
 
 TEST(RingAllReduce, Of144RanksOverOneGibibyte) {

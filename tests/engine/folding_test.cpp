@@ -9,6 +9,7 @@
 #include <random>
 
 #include "fixtures.h"
+#include "plan/groups.h"
 #include "plan/training_step.h"
 
 namespace trnsim::test {
@@ -64,7 +65,11 @@ Job random_job(Random& random) {
   job.layout.reshard_after_forward = random.chance(2);
   job.layout.sync_every_microbatch = job.layout.zero_stage == 2 || random.chance(2);
   job.layout.dynamic_buckets = random.chance(2);
-  job.layout.algorithm = random.chance(2) ? Algorithm::ring : Algorithm::direct;
+  for (const Axis& axis : fabric_axes(job.system)) {
+    const auto names = algorithm_names();
+    const Algorithm any = algorithm_of(names[random.from(0, static_cast<Rank>(names.size()) - 1)]);
+    if (!obstacle(any, axis)) job.layout.algorithms.along[axis.name] = any;
+  }
   job.layout.ordered = random.chance(2);
   job.layout.overlap_grad_reduce = !random.chance(4);
   job.layout.overlap_param_gather = !random.chance(4);
@@ -147,6 +152,48 @@ TEST_P(WrongFoldings, AreRejected) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, WrongFoldings, testing::Range(0U, 60U));
 
+// What is folded by moving units around is what looking at each rank and link gives.
+TEST(Folding, OfUnitsThatMoveIsThatOfEachRankAndLink) {
+  unsigned moved = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    Random random(seed);
+    const Job job = random_job(random);
+    const Plan plan = training_step(job);
+    const Network network = network_of(job);
+    const auto orbits = Orbits::of_units(plan, network);
+    if (!orbits) continue;
+    ++moved;
+    const Folding quick = refine(plan, network, *orbits);
+    const Folding slow = refine(plan, network, Orbits::each(plan, network));
+    EXPECT_TRUE(sound(plan, network, quick)) << "seed " << seed;
+    EXPECT_EQ(quick.rank_colours, slow.rank_colours) << "seed " << seed;
+    EXPECT_EQ(quick.link_colours, slow.link_colours) << "seed " << seed;
+  }
+  EXPECT_GT(moved, 100U);
+}
+
+// Units are not alike where something tells them apart.
+TEST(Folding, OfUnitsThatMoveNeedsThemAlike) {
+  System system = one_switch(2, 100e9, 1e-6);
+  system.units = 6;
+  system.scale_out.layers = {{"leaf", 2, exactly(2)}};
+  Job job = small_job(system);
+  const auto alike = [&] {
+    return Orbits::of_units(training_step(job), network_of(job)).has_value();
+  };
+  EXPECT_TRUE(alike());
+  job.faults = {{.chip = 3, .link = {}, .factor = 0.7}};
+  EXPECT_FALSE(alike());
+  job.faults = {{.chip = {}, .link = network_of(job).name(0), .factor = 0.7}};
+  EXPECT_FALSE(alike());
+  job.faults.clear();
+  job.layout.broadcast_parameters = true;
+  EXPECT_FALSE(alike());
+  job.layout.broadcast_parameters = false;
+  job.system.scale_out.layers.front().units = 4;  // the second group has two of four units
+  EXPECT_FALSE(alike());
+}
+
 TEST(Folding, PutsAllChipsOfAHealthyClusterTogether) {
   System system = one_switch(4, 100e9, 1e-6);
   system.scale_up.push_back(dimension("twin", Kind::mesh, 2, 25e9, 1e-6));
@@ -162,7 +209,7 @@ TEST(Folding, SplitsARingAroundASlowChip) {
   Job job = small_job(one_switch(9, 100e9, 1e-6));
   job.faults.push_back({.chip = 4, .link = {}, .factor = 0.7});
   EXPECT_EQ(refine(training_step(job), network_of(job)).rank_colours, 9U);
-  job.layout.algorithm = Algorithm::direct;
+  job.layout.algorithms = {Algorithm::direct};
   EXPECT_EQ(refine(training_step(job), network_of(job)).rank_colours, 2U);
 }
 

@@ -30,8 +30,9 @@ inline System load_system(const std::string& file, Rank units) {
 }
 
 /// A system of which only the network is described: links of 10 GB/s and 1 us without losses, one
-/// NIC of 4 GB/s and 20 us for two chips, 3 us for each layer of switches.
-inline System bare_system(const std::string& dimensions, const std::string& layers, int units) {
+/// NIC of 4 GB/s and 20 us for two chips (or another number), 3 us for each layer of switches.
+inline System bare_system(const std::string& dimensions, const std::string& layers, int units,
+                          int chips_per_nic = 2) {
   const auto number = [](const std::string& value) {
     return R"({"value": )" + value + R"(, "source": "a test"})";
   };
@@ -41,10 +42,11 @@ inline System bare_system(const std::string& dimensions, const std::string& laye
                      R"(, "chip": {"file": "chips/h100.json"},
       "scale_up": {"name": "links", "dimensions": )" +
                      dimensions + R"(},
-      "scale_out": {"name": "net", "nic": {"chips": 2, "bandwidth": )" +
-                     number(R"("4 GB/s")") + R"(, "efficiency": )" + number("1") +
-                     R"(, "latency": )" + number(R"("20 us")") + R"(}, "hop_latency": )" +
-                     number(R"("3 us")") + R"(, "layers": )" + layers + R"(},
+      "scale_out": {"name": "net", "nic": {"chips": )" +
+                     std::to_string(chips_per_nic) + R"(, "bandwidth": )" + number(R"("4 GB/s")") +
+                     R"(, "efficiency": )" + number("1") + R"(, "latency": )" +
+                     number(R"("20 us")") + R"(}, "hop_latency": )" + number(R"("3 us")") +
+                     R"(, "layers": )" + layers + R"(},
       "prices": {"spot": )" +
                      number(R"("1 USD/h")") + R"(}, "power": {"chip": )" + number(R"("1 W")") +
                      R"(, "host": )" + number(R"("1 W")") + R"(, "pue": )" + number("1") + "}}";

@@ -138,5 +138,50 @@ TEST(Topologies, P5HasWhatAwsAndNvidiaState) {
   EXPECT_NEAR(all(system, system.power.chip + system.power.host) / 10.2e3, 1, half_percent);
 }
 
+// AWS Neuron documentation, Trn1 architecture page: a trn1n.32xlarge has 16 chips and 1,600 Gb/s.
+TEST(Topologies, Trn1nHasWhatAwsStates) {
+  const System system = load_system("trn1n.json", 1);
+  EXPECT_EQ(system.chips_per_unit(), 16);
+  EXPECT_DOUBLE_EQ(nics(system), 1600e9 / 8);
+}
+
+// AWS, October 2025: nearly 500,000 Trainium2. Its groups of units are whole.
+TEST(Topologies, RainierIsNearly500000Chips) {
+  const Document document = Document::load(topologies() / "trn2-rainier.json", {});
+  const System system = read_system(JsonReader(document));
+  EXPECT_LT(system.chips(), 500'000);
+  EXPECT_GT(system.chips(), 490'000);
+  for (const ClosLayer& layer : system.scale_out.layers) EXPECT_EQ(system.units % layer.units, 0);
+}
+
+// AWS, December 2025: FP4 6 times, FP8 3 times, memory bandwidth 4 times that of Trainium3.
+TEST(Topologies, Trainium4HasTheRatiosThatAreAnnounced) {
+  const Chip third = load_system("trn3-gen2-ultraserver.json", 1).chip;
+  const Chip fourth = load_system("trn4-announced.json", 1).chip;
+  EXPECT_NEAR(fourth.peak.at("fp4") / third.peak.at("fp4"), 6, 1e-9);
+  EXPECT_NEAR(fourth.peak.at("fp8") / third.peak.at("fp8"), 3, 1e-9);
+  EXPECT_NEAR(fourth.hbm_bandwidth / third.hbm_bandwidth, 4, 1e-9);
+  EXPECT_TRUE(fourth.peak.at("bf16").assumed());
+}
+
+// Google: a pod of 9,216 Ironwood chips has 42.5 EFLOP/s of FP8; each chip 1,200 GB/s of links both
+// ways, as v5p.
+TEST(Topologies, TpusHaveWhatGoogleStates) {
+  EXPECT_NEAR(9216 * load_system("tpu-v7x.json", 1).chip.peak.at("fp8") / 42.5e18, 1, half_percent);
+  for (const char* file : {"tpu-v5p.json", "tpu-v7x.json"}) {
+    const System system = load_system(file, 1);
+    EXPECT_DOUBLE_EQ(2 * 2 * links_of_one_chip(system), 1200e9) << file;  // two neighbours an axis
+  }
+}
+
+// AMD: a platform of 8 MI325X has 2 TB of memory, 6 TB/s a GPU; 8 MI355X have 2.3 TB.
+TEST(Topologies, Mi300SeriesHasWhatAmdStates) {
+  const System mi325x = load_system("mi325x-roce.json", 1);
+  EXPECT_NEAR(all(mi325x, mi325x.chip.hbm_capacity) / 2.048e12, 1, half_percent);
+  EXPECT_DOUBLE_EQ(mi325x.chip.hbm_bandwidth, 6e12);
+  const System mi355x = load_system("mi355x-roce.json", 1);
+  EXPECT_NEAR(all(mi355x, mi355x.chip.hbm_capacity) / 2.3e12, 1, half_percent);
+}
+
 }  // namespace
 }  // namespace trnsim

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/collectives.h"
+#include "plan/scenario.h"
+
+namespace trnsim {
+
+/// Which ranks run a collective: `count` of them, `stride` apart, from `offset` on; or at the same
+/// time every such group of the system.
+struct GroupShape {
+  Rank count = 1;
+  Rank stride = 1;
+  Rank offset = 0;
+  bool everywhere = false;
+};
+
+/// One collective on a system, and nothing else.
+struct CollectiveJob {
+  System system;
+  CollectiveOp op = CollectiveOp::all_reduce;
+  Algorithms algorithms;
+  Bytes bytes = 0;  // exchanges_of() says of what
+  GroupShape group;
+  EngineOptions engine;
+};
+
+/// Why the system has no such group, if it has none.
+std::optional<std::string> obstacle(const GroupShape& group, const System& system);
+
+/// The axes of the group: parts of the fabric's dimensions where it lies along them, else one axis,
+/// "ranks", along which the next is the one `stride` further. A send_recv is always that.
+std::vector<Axis> group_axes(const CollectiveJob& job);
+
+/// The plan in which the ranks of the group run the collective once. Throws std::logic_error if
+/// there is an obstacle.
+Plan collective_plan(const CollectiveJob& job);
+
+}  // namespace trnsim
