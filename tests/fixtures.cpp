@@ -72,7 +72,7 @@ System one_switch(Rank chips, BytesPerSecond port, Seconds latency) {
   system.chip.peak["bf16"] = exactly(1e15);
   system.chip.hbm_capacity = exactly(1e15);
   system.chip.hbm_bandwidth = exactly(1e12);
-  system.chip.gemm_efficiency = exactly(1);
+  system.chip.gemm_efficiency = system.chip.gemm_efficiency_fp8 = exactly(1);
   system.chip.attention_efficiency = exactly(1);
   system.chip.hbm_efficiency = exactly(1);
   system.chip.op_overhead = exactly(0);

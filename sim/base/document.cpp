@@ -242,11 +242,12 @@ struct Document::Loader {
   }
 };
 
-Document Document::parse(std::string_view text, const std::string& name, const fs::path& folder,
-                         const std::vector<Override>& overrides) {
+Document Document::read(std::string_view text, const std::string& name, const fs::path& folder,
+                        const std::vector<Override>& overrides, bool list) {
   Document document;
   document.root_ = parse_strictly(text, name);
-  if (!document.root_.is_object()) throw InputError(name + ": must hold one JSON object");
+  if (list ? !document.root_.is_array() : !document.root_.is_object())
+    throw InputError(name + ": must hold one JSON " + (list ? "array" : "object"));
   document.origins_.push_back({"", name, "", true});
   Loader loader{document};
   for (const Override& change : overrides)
@@ -256,6 +257,16 @@ Document Document::parse(std::string_view text, const std::string& name, const f
   for (const Override& change : overrides)
     if (!Loader::names_file(change)) loader.apply(change);
   return document;
+}
+
+Document Document::parse(std::string_view text, const std::string& name, const fs::path& folder,
+                         const std::vector<Override>& overrides) {
+  return read(text, name, folder, overrides, /*list=*/false);
+}
+
+Document Document::load_list(const fs::path& file) {
+  return read(read_text(file, ""), file.lexically_normal().string(), file.parent_path(), {},
+              /*list=*/true);
 }
 
 Document Document::load(const fs::path& file, const std::vector<Override>& overrides) {

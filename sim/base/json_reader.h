@@ -48,6 +48,8 @@ class Document {
   /// Reads `file`. Throws InputError for what cannot be read or parsed, for a key that stands twice
   /// and for an include that contains itself.
   static Document load(const std::filesystem::path& file, const std::vector<Override>& overrides);
+  /// Reads a file that holds a list of objects.
+  static Document load_list(const std::filesystem::path& file);
   /// The same for text in memory, named `name` in errors. Includes are relative to `folder`.
   static Document parse(std::string_view text, const std::string& name,
                         const std::filesystem::path& folder,
@@ -74,6 +76,9 @@ class Document {
   };
   struct Loader;
 
+  static Document read(std::string_view text, const std::string& name,
+                       const std::filesystem::path& folder, const std::vector<Override>& overrides,
+                       bool list);
   const Origin& origin_of(const std::string& path) const;
 
   nlohmann::json root_;

@@ -3,6 +3,7 @@
 
 #include "cli/questions.h"
 #include "cli/verbs.h"
+#include "plan/replay.h"
 
 namespace trnsim {
 namespace {
@@ -16,7 +17,7 @@ std::string check_file(const std::string& path) {
   const Document document = Document::load(path, {});
   const std::string format = JsonReader(document).at("format").as_one_of(
       {"trnsim.scenario.v1", "trnsim.system.v1", "trnsim.chip.v1", "trnsim.workload.v1",
-       "trnsim.recipe.v1", "trnsim.result.v1"});
+       "trnsim.recipe.v1", "trnsim.replay.v1", "trnsim.result.v1"});
   const JsonReader json(document);
   if (format == "trnsim.scenario.v1") {
     load_scenario(path, {});
@@ -37,6 +38,10 @@ std::string check_file(const std::string& path) {
   if (format == "trnsim.recipe.v1") {
     read_training(json);
     return "recipe";
+  }
+  if (format == "trnsim.replay.v1") {
+    ReplayRules::load(path);
+    return "set of replay rules";
   }
   read_result(document);
   return "result";

@@ -27,6 +27,7 @@ int run(int argc, char** argv) {
   trnsim::add_collective(app, work);
   trnsim::add_topology(app, work);
   trnsim::add_check(app, work);
+  trnsim::add_validate(app, work);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -14,6 +14,7 @@ void add_run(CLI::App& app, Work& work);
 void add_compare(CLI::App& app, Work& work);
 void add_topology(CLI::App& app, Work& work);
 void add_check(CLI::App& app, Work& work);
+void add_validate(CLI::App& app, Work& work);
 void add_collective(CLI::App& app, Work& work);
 
 /// "0.1.0 (SimGrid 3.32.0)"

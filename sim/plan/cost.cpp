@@ -1,7 +1,10 @@
 #include "plan/cost.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "plan/convolutional_cost.h"
 #include "plan/transformer_cost.h"
@@ -24,6 +27,64 @@ Operations recomputed(const Operations& forward, Recompute recompute) {
     again.back().parameters = 0;
   }
   return again;
+}
+
+// What the chip reaches of its bf16 peak. Of kernels that it describes: the efficiency of long
+// sequences falls with the part that fills and drains, and with narrow heads.
+double attention_efficiency(const Operation& operation, const Chip& chip,
+                            const Training& training) {
+  const auto found = chip.attention.find(training.attention_kernel);
+  if (found == chip.attention.end()) return chip.attention_efficiency;
+  const AttentionKernel& kernel = found->second;
+  const AttentionKernel::Pass& pass = operation.backward ? kernel.backward : kernel.forward;
+  double efficiency = pass.efficiency;
+  if (operation.sequence > 0) efficiency *= operation.sequence / (operation.sequence + pass.half);
+  constexpr double usual_head = 128;
+  if (operation.head_dim > 0 && operation.head_dim < usual_head)
+    efficiency *= std::pow(kernel.narrow, std::log2(usual_head / operation.head_dim));
+  return efficiency;
+}
+
+// The part of the processors that is busy while they make `tiles` tiles, one each at a time.
+double fill(double tiles, double processors) {
+  return tiles / (processors * std::ceil(tiles / processors));
+}
+
+// The fastest of both orientations of a tile and of powers of two of splits of the inner dimension.
+Seconds product_seconds(const Operation& operation, const Chip& chip, double flops_per_second) {
+  const Seconds busy = operation.flops / flops_per_second;
+  if (chip.tiles.processors.value == 0 || operation.rows == 0) return busy;
+  constexpr double bf16 = 2;  // bytes
+  constexpr double fp32 = 4;
+  constexpr double most_splits = 64;
+  const ProductTiles& tile = chip.tiles;
+  const double results = operation.rows * operation.columns;
+  const double bytes_per_second = chip.hbm_bandwidth * chip.hbm_efficiency;
+  Seconds best = std::numeric_limits<double>::infinity();
+  for (const auto& [high, wide] : {std::pair{tile.rows.value, tile.columns.value},
+                                   std::pair{tile.columns.value, tile.rows.value}}) {
+    const double tiles = std::ceil(operation.rows / high) * std::ceil(operation.columns / wide);
+    // Tiles at the edge are made whole.
+    const double waste = tiles * high * wide / results;
+    for (double splits = 1; splits <= most_splits; splits *= 2) {
+      // Partial sums are written and read in fp32, the result is written once.
+      const double partial = splits > 1 ? 2 * fp32 * splits : 0;
+      best = std::min(best, busy * waste / fill(tiles * splits, tile.processors) +
+                                (partial + bf16) * results / bytes_per_second);
+    }
+  }
+  return best;
+}
+
+// Both inputs of a forward product are cast; of the two backward ones only the gradient is new, and
+// it is cast once, for the product that completes parameters.
+Seconds cast_seconds(const Operation& operation, const Chip& chip, const Training& training) {
+  if (!operation.casts || training.precision != "fp8") return 0;
+  constexpr double bytes = 2 + 1 + 1;
+  const double elements = operation.backward
+                              ? (operation.parameters > 0 ? operation.inner * operation.columns : 0)
+                              : operation.inner * (operation.rows + operation.columns);
+  return bytes * elements / (chip.hbm_bandwidth * chip.hbm_efficiency);
 }
 
 }  // namespace
@@ -58,16 +119,20 @@ double recomputed_flops(const Architecture& model, const Training& training) {
   return flops;
 }
 
-Seconds duration(const Operation& operation, const Chip& chip, const std::string& precision) {
+Seconds duration(const Operation& operation, const Chip& chip, const Training& training) {
   // Attention's core and the logits stay in bf16 where the rest of the model is fp8.
   const bool bf16_only = operation.kind == Operation::Kind::attention || operation.full_precision;
-  const auto peak = chip.peak.find(bf16_only ? "bf16" : precision);
+  const auto peak = chip.peak.find(bf16_only ? "bf16" : training.precision);
   if (peak == chip.peak.end()) throw std::logic_error("the chip has no peak for this precision");
-  const double efficiency = operation.kind == Operation::Kind::attention ? chip.attention_efficiency
-                                                                         : chip.gemm_efficiency;
-  const Seconds compute = operation.flops / (peak->second * efficiency);
+  const Seconds compute =
+      operation.kind == Operation::Kind::attention
+          ? operation.flops / (peak->second * attention_efficiency(operation, chip, training))
+          : product_seconds(operation, chip,
+                            peak->second * (peak->first == "fp8" ? chip.gemm_efficiency_fp8
+                                                                 : chip.gemm_efficiency));
   const Seconds memory = operation.bytes / (chip.hbm_bandwidth * chip.hbm_efficiency);
-  return std::max(compute, memory) + chip.op_overhead;
+  return std::max(compute, memory) + cast_seconds(operation, chip, training) +
+         operation.kernels * chip.op_overhead;
 }
 
 }  // namespace trnsim

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "plan/operation.h"
@@ -21,7 +20,16 @@ Operations optimizer_step(uint64_t parameters, const Training& training);
 double recomputed_flops(const Architecture& model, const Training& training);
 
 /// Seconds that a chip takes: the larger of FLOPs and bytes over what the chip reaches of its peaks
-/// (roofline; Williams et al., CACM 2009), and the chip's overhead for an operation.
-Seconds duration(const Operation& operation, const Chip& chip, const std::string& precision);
+/// (roofline; Williams et al., CACM 2009), and the chip's overhead for each kernel.
+///
+/// A product of a layer that runs in fp8 first casts its inputs: bf16 is read, fp8 written, and
+/// once more transposed for the products of the backward pass (Micikevicius et al., FP8 Formats for
+/// Deep Learning, arXiv:2209.05433; NVIDIA Transformer Engine, fused cast and transpose).
+///
+/// Where the chip describes its tiles, a matrix product takes as long as its processors need for
+/// whole waves of whole tiles, and then the result is written to HBM (tile and wave quantisation;
+/// NVIDIA, Matrix Multiplication Background User's Guide). Its inner dimension is split where that
+/// is faster (split-K; NVIDIA CUTLASS, Efficient GEMM).
+Seconds duration(const Operation& operation, const Chip& chip, const Training& training);
 
 }  // namespace trnsim

@@ -13,7 +13,6 @@ class FullySharded final : public DataParallel {
       : layout_(job.layout),
         blocks_{parts.count, job.microbatches()},
         parts_(parts),
-        held_(job.training.gradient_bytes()),
         wire_(job.training.reduction_bytes()),
         collectives_(job, plan) {
     for (size_t part = 0; part < parts.count; ++part) announce(parts.at(part), plan);
@@ -70,7 +69,7 @@ class FullySharded final : public DataParallel {
 
   int64_t whole_gradient(size_t part) const {
     // Summed up over microbatches it is there all the time.
-    return layout_.sync_every_microbatch ? static_cast<int64_t>(held_ * parts_.at(part).parameters)
+    return layout_.sync_every_microbatch ? static_cast<int64_t>(wire_ * parts_.at(part).parameters)
                                          : 0;
   }
 
@@ -138,8 +137,7 @@ class FullySharded final : public DataParallel {
   Layout layout_;
   StepBlocks blocks_;
   ModelParts parts_;
-  Bytes held_;  // bytes of a gradient in its buffer
-  Bytes wire_;  // and in the reduction
+  Bytes wire_;  // bytes of a gradient in the reduction
   DataCollectives collectives_;
 };
 

@@ -13,7 +13,17 @@ struct Operation {
   std::string name;
   Kind kind = Kind::memory;
   double flops = 0;
-  double bytes = 0;             // that HBM moves
+  double bytes = 0;           // that HBM moves
+  double backward_bytes = 0;  // that its backward pass moves, if not what follows from `bytes`
+  int kernels = 1;            // that it is launched as
+  double rows = 0;            // of a matrix product, (rows x inner) (inner x columns), if known
+  double inner = 0;
+  double columns = 0;
+  double sequence = 0;  // of attention, tokens, if it is causal
+  double head_dim = 0;
+  bool backward = false;        // a part of the backward pass
+  bool casts = false;           // of a matrix product: its inputs are cast where it runs in fp8
+  bool bias = false;            // of a matrix product: its gradient takes a pass of its own
   uint64_t parameters = 0;      // whose gradient is complete after it
   bool recomputation = false;   // done a second time to save memory
   bool full_precision = false;  // runs in bf16 also where the rest is fp8

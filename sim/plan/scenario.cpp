@@ -96,6 +96,13 @@ void check_peaks(const Job& job, const JsonReader& training) {
   if (!job.system.chip.peak.contains("bf16"))
     place_of(training, "precision")
         .fail(job.system.chip.name + " has no bf16 peak, which attention and logits need");
+  const std::string& kernel = job.training.attention_kernel;
+  std::vector<std::string> known;
+  for (const auto& [name, described] : job.system.chip.attention) known.push_back(name);
+  if (!kernel.empty() && !job.system.chip.attention.contains(kernel))
+    place_of(training, "attention_kernel")
+        .fail('"' + kernel + "\" is no attention kernel of " + job.system.chip.name +
+              (known.empty() ? "; it describes none" : "; it has " + one_of(known)));
 }
 
 // About what a chip would hold; no count of these overflows.
@@ -236,11 +243,14 @@ std::string to_string(Fidelity fidelity) {
 }
 
 Scenario load_scenario(const std::filesystem::path& path, const std::vector<Override>& overrides) {
-  const Document document = Document::load(path, overrides);
+  return read_scenario(Document::load(path, overrides), path.lexically_normal().string());
+}
+
+Scenario read_scenario(const Document& document, const std::string& path) {
   JsonReader root(document);
   root.at("format").as_one_of({"trnsim.scenario.v1"});
   Scenario scenario;
-  scenario.path = path.lexically_normal().string();
+  scenario.path = path;
   scenario.name = root.at("name").as_string();
 
   Job job;

@@ -56,6 +56,8 @@ struct Scenario {
 /// Reads a scenario file with everything that it names, and applies the overrides. Throws
 /// InputError for anything that is wrong with it.
 Scenario load_scenario(const std::filesystem::path& path, const std::vector<Override>& overrides);
+/// The same of a document that has been read already; `path` is what errors call it.
+Scenario read_scenario(const Document& document, const std::string& path);
 
 /// The network of a job with its link faults applied.
 Network network_of(const Job& job);

@@ -15,8 +15,8 @@ ModelParts time_parts(const Job& job, uint64_t parameters_held, Plan& plan) {
   const auto timed = [&](const std::vector<Operation>& operations) {
     std::vector<TimedOperation> made;
     for (const Operation& op : operations)
-      made.push_back({duration(op, job.system.chip, job.training.precision),
-                      name_index(plan, op.name), op.parameters, op.recomputation});
+      made.push_back({duration(op, job.system.chip, job.training), name_index(plan, op.name),
+                      op.parameters, op.recomputation});
     return made;
   };
   ModelParts parts;

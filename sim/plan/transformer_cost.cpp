@@ -22,9 +22,12 @@ struct Shape {
         sequence(static_cast<double>(training.sequence_length)) {}
 };
 
-Operation product(const char* name, double rows, double inner, double columns, bool bias) {
+Operation product(const char* name, double rows, double inner, double columns, bool bias,
+                  bool eager = false) {
   Operation made = matrix_product(name, rows, inner, columns);
+  made.casts = true;
   if (bias) made.parameters += static_cast<uint64_t>(columns);
+  made.bias = bias && eager;  // what is fused sums it up beside the product
   return made;
 }
 
@@ -33,6 +36,8 @@ Operation attention(const Architecture& model, const Shape& shape) {
   Operation made{.name = "attention", .kind = Operation::Kind::attention};
   made.flops = 4 * shape.tokens * shape.sequence * shape.query * part_of_matrix;
   made.bytes = bf16 * shape.tokens * (2 * shape.query + 2 * shape.key_value);
+  made.head_dim = static_cast<double>(model.head_dim);
+  if (model.attention == Attention::causal) made.sequence = shape.sequence;
   return made;
 }
 
@@ -42,10 +47,55 @@ Operation norm(const char* name, double elements, uint64_t parameters) {
                           parameters);
 }
 
-// As part of a norm the residual is added: one more read and write.
-Operation norm_with_residual(const char* name, const Architecture& model, const Shape& shape) {
-  Operation made = norm(name, shape.tokens * shape.hidden, model.norm_parameters());
-  made.bytes += 2 * bf16 * shape.tokens * shape.hidden;
+// Operation by operation, bytes an element. A layer norm is one kernel forward (reads and writes
+// bf16) and two backward (one for the input, one for the parameters:
+// torch.nn.functional.layer_norm). An RMS norm in fp32 is a cast, a square, a mean, a product, a
+// cast back and the weight: 2 + 4, 4 + 4, 4, 4 + 4, 4 + 2, 2 + 2; backward the same kernels with
+// two inputs each.
+Operation eager_norm(const char* name, const Architecture& model, const Shape& shape) {
+  const double elements = shape.tokens * shape.hidden;
+  const bool layer = model.norm == Norm::layer;
+  Operation made = norm(name, elements, model.norm_parameters());
+  made.bytes = (layer ? 4 : 36) * elements;
+  made.backward_bytes = (layer ? 10 : 72) * elements;
+  made.kernels = layer ? 1 : 6;
+  return made;
+}
+
+// Fused, the residual is added as part of a norm: one more read and write. Eager, it is a kernel
+// that reads two and writes one, and so is the sum of the two gradients.
+void add_norm_with_residual(const char* name, const Architecture& model, const Training& training,
+                            const Shape& shape, Operations& made) {
+  const double elements = shape.tokens * shape.hidden;
+  if (training.execution == Execution::eager) {
+    Operation residual = memory_operation("residual", 3 * bf16 * elements);
+    residual.backward_bytes = residual.bytes;
+    made.push_back(residual);
+    made.push_back(eager_norm(name, model, shape));
+    return;
+  }
+  made.push_back(norm(name, elements, model.norm_parameters()));
+  made.back().bytes += 2 * bf16 * elements;
+}
+
+// Eager, Q and K are cast to fp32, turned and cast back: 2 + 4, 4 + 4, 4 + 2 bytes an element.
+Operation rotary(const Training& training, double query_key) {
+  Operation made = memory_operation("rotary embedding", 2 * bf16 * query_key);
+  if (training.execution != Execution::eager) return made;
+  made.bytes = made.backward_bytes = 20 * query_key;
+  made.kernels = 6;  // three for each of Q and K
+  return made;
+}
+
+// Eager, a gate is an activation (2 + 2 bytes an element) and a product (4 + 2); backward two
+// products and the activation's gradient (6 each).
+Operation activation(const Architecture& model, const Training& training, const Shape& shape) {
+  const double elements = shape.tokens * shape.ffn;
+  Operation made = memory_operation("activation", bf16 * (model.gated_mlp ? 3 : 2) * elements);
+  if (training.execution != Execution::eager || !model.gated_mlp) return made;
+  made.bytes = 10 * elements;
+  made.backward_bytes = 18 * elements;
+  made.kernels = 2;
   return made;
 }
 
@@ -60,24 +110,25 @@ Operations embedding(const Architecture& model, const Shape& shape) {
   return made;
 }
 
-Operations layer(const Architecture& model, const Shape& shape) {
+Operations layer(const Architecture& model, const Training& training, const Shape& shape) {
   const bool all = model.biases == Biases::all;
+  const bool eager = training.execution == Execution::eager;
   const double halves = model.gated_mlp ? 2 : 1;
   const double query_key = shape.tokens * (shape.query + shape.key_value);
-  Operations made = {norm_with_residual("attention norm", model, shape),
-                     product("qkv", shape.tokens, shape.hidden, shape.query + 2 * shape.key_value,
-                             model.biases != Biases::none)};
+  Operations made;
+  add_norm_with_residual("attention norm", model, training, shape, made);
+  made.push_back(product("qkv", shape.tokens, shape.hidden, shape.query + 2 * shape.key_value,
+                         model.biases != Biases::none, eager));
   if (model.qk_norm)
     made.push_back(
         norm("query and key norm", query_key, 2 * model.norm_parameters(model.head_dim)));
-  if (model.positions == Positions::rotary)
-    made.push_back(memory_operation("rotary embedding", 2 * bf16 * query_key));
+  if (model.positions == Positions::rotary) made.push_back(rotary(training, query_key));
   made.push_back(attention(model, shape));
-  made.push_back(product("attention output", shape.tokens, shape.query, shape.hidden, all));
-  made.push_back(norm_with_residual("mlp norm", model, shape));
-  made.push_back(product("mlp up", shape.tokens, shape.hidden, halves * shape.ffn, all));
-  made.push_back(memory_operation("activation", bf16 * shape.tokens * (halves + 1) * shape.ffn));
-  made.push_back(product("mlp down", shape.tokens, shape.ffn, shape.hidden, all));
+  made.push_back(product("attention output", shape.tokens, shape.query, shape.hidden, all, eager));
+  add_norm_with_residual("mlp norm", model, training, shape, made);
+  made.push_back(product("mlp up", shape.tokens, shape.hidden, halves * shape.ffn, all, eager));
+  made.push_back(activation(model, training, shape));
+  made.push_back(product("mlp down", shape.tokens, shape.ffn, shape.hidden, all, eager));
   return made;
 }
 
@@ -95,9 +146,9 @@ void add_masked_lm_transform(const Architecture& model, const Shape& shape, Oper
 }
 
 // All but the loss.
-Operations head(const Architecture& model, const Shape& shape) {
+Operations head(const Architecture& model, const Training& training, const Shape& shape) {
   Operations made;
-  if (model.final_norm) made.push_back(norm_with_residual("final norm", model, shape));
+  if (model.final_norm) add_norm_with_residual("final norm", model, training, shape, made);
   if (model.next_sentence_head) add_next_sentence_head(shape, made);
   if (model.masked_lm_head) add_masked_lm_transform(model, shape, made);
   Operation logits = matrix_product("logits", shape.tokens, shape.hidden, shape.vocabulary);
@@ -108,9 +159,11 @@ Operations head(const Architecture& model, const Shape& shape) {
   return made;
 }
 
-// Reads bf16 logits, makes fp32 probabilities and the gradient of both.
-Operation loss(const Shape& shape) {
-  return memory_operation("loss", (bf16 + 2 * fp32 + bf16) * shape.tokens * shape.vocabulary);
+// Plain, it reads bf16 logits, makes fp32 probabilities and the gradient of both. Fused, it reads
+// bf16 logits forward, and backward reads them again and writes their bf16 gradient.
+Operation loss(const Training& training, const Shape& shape) {
+  const double logit = training.loss == Loss::fused ? 3 * bf16 : bf16 + 2 * fp32 + bf16;
+  return memory_operation("loss", logit * shape.tokens * shape.vocabulary);
 }
 
 }  // namespace
@@ -123,14 +176,15 @@ std::vector<PartOperations> transformer_operations(const Architecture& model,
   first.parameters = model.embedding_parameters();
   first.kept = embedding_activation_bytes(model, training);
 
-  PartOperations middle{.name = "layer", .repeats = model.layers, .forward = layer(model, shape)};
+  PartOperations middle{
+      .name = "layer", .repeats = model.layers, .forward = layer(model, training, shape)};
   middle.backward = backward_of(middle.forward);
   middle.parameters = model.layer_parameters();
   middle.kept = layer_activation_bytes(model, training);
 
-  PartOperations last{.name = "head", .forward = head(model, shape)};
+  PartOperations last{.name = "head", .forward = head(model, training, shape)};
   last.backward = backward_of(last.forward);
-  last.forward.push_back(loss(shape));
+  last.forward.push_back(loss(training, shape));
   last.parameters = model.head_parameters();
   last.kept = logits_bytes(model, training);
   return {first, middle, last};

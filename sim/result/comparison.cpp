@@ -51,7 +51,10 @@ using Change = void (*)(System& system, const System& other);
 void take_flops(System& system, const System& other) {
   system.chip.peak = other.chip.peak;
   system.chip.gemm_efficiency = other.chip.gemm_efficiency;
+  system.chip.gemm_efficiency_fp8 = other.chip.gemm_efficiency_fp8;
+  system.chip.tiles = other.chip.tiles;
   system.chip.attention_efficiency = other.chip.attention_efficiency;
+  system.chip.attention = other.chip.attention;
   system.chip.op_overhead = other.chip.op_overhead;
 }
 

@@ -26,6 +26,31 @@ struct Numbers {
   Number watts(JsonReader json) { return json.as_number(Unit::watts, &all, 0.0, 1e9); }
 };
 
+ProductTiles read_tiles(JsonReader json, Numbers numbers) {
+  const auto count = [&](const char* key) {
+    return json.at(key).as_number(Unit::ratio, &numbers.all, 1.0, 65536.0);
+  };
+  const ProductTiles tiles{count("processors"), count("rows"), count("columns")};
+  json.reject_unknown_keys();
+  return tiles;
+}
+
+AttentionKernel read_attention_kernel(JsonReader json, Numbers numbers) {
+  const auto pass = [&](JsonReader read) {
+    AttentionKernel::Pass made;
+    made.efficiency = numbers.efficiency(read.at("efficiency"));
+    made.half = read.at("half").as_number(Unit::ratio, &numbers.all, 0.0, 1e6);
+    read.reject_unknown_keys();
+    return made;
+  };
+  AttentionKernel kernel;
+  kernel.forward = pass(json.at("forward"));
+  kernel.backward = pass(json.at("backward"));
+  kernel.narrow = numbers.efficiency(json.at("narrow"));
+  json.reject_unknown_keys();
+  return kernel;
+}
+
 Chip read_chip(JsonReader json, Numbers numbers) {
   Chip chip;
   if (auto format = json.find("format")) format->as_one_of({"trnsim.chip.v1"});
@@ -45,6 +70,12 @@ Chip read_chip(JsonReader json, Numbers numbers) {
   JsonReader compute = json.at("compute");
   chip.gemm_efficiency = numbers.efficiency(compute.at("gemm_efficiency"));
   chip.attention_efficiency = numbers.efficiency(compute.at("attention_efficiency"));
+  auto fp8 = compute.find("gemm_efficiency_fp8");
+  chip.gemm_efficiency_fp8 = fp8 ? numbers.efficiency(*fp8) : chip.gemm_efficiency;
+  if (auto tiles = compute.find("tiles")) chip.tiles = read_tiles(*tiles, numbers);
+  if (auto kernels = compute.find("attention"))
+    for (auto& [name, kernel] : kernels->members())
+      chip.attention[name] = read_attention_kernel(kernel, numbers);
   chip.op_overhead = numbers.seconds(compute.at("op_overhead"));
   compute.reject_unknown_keys();
   JsonReader collectives = json.at("collectives");

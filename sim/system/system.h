@@ -13,16 +13,37 @@ namespace trnsim {
 /// A chip's number in the cluster: unit * chips of a unit + position. Ranks are chips.
 using Rank = uint32_t;
 
+/// How a chip cuts the result of a matrix product into pieces that its processors make one by one.
+struct ProductTiles {
+  Number processors;  // 0: nothing is known of it
+  Number rows;        // of a piece
+  Number columns;
+};
+
+/// A fused attention kernel. With causal attention over `s` tokens and heads of 128 a pass reaches
+/// efficiency * s / (s + half) of the bf16 peak.
+struct AttentionKernel {
+  struct Pass {
+    Number efficiency;  // of the bf16 peak, for long sequences
+    Number half;        // tokens at which it reaches half of that
+  };
+  Pass forward, backward;
+  Number narrow;  // what heads of 64 reach of it
+};
+
 /// One accelerator chip. Peaks are dense.
 struct Chip {
   std::string name;
   std::map<std::string, Number> peak;  // FLOP/s by precision: "bf16", "fp8", "fp4"
   Number hbm_capacity;                 // bytes that a job can use
   Number hbm_bandwidth;                // bytes/s
-  Number gemm_efficiency;              // reached part of the peak in a large matrix product
-  Number attention_efficiency;         // the same in a fused attention kernel
-  Number hbm_efficiency;               // reached part of hbm_bandwidth
-  Number op_overhead;                  // seconds that the chip idles between two operations
+  Number gemm_efficiency;              // reached part of the peak by a busy processor in a product
+  Number gemm_efficiency_fp8;          // the same of the fp8 peak
+  ProductTiles tiles;                  // how products fill processors
+  Number attention_efficiency;         // reached part of the peak in a fused attention kernel
+  std::map<std::string, AttentionKernel> attention;  // what is known of kernels, by name
+  Number hbm_efficiency;                             // reached part of hbm_bandwidth
+  Number op_overhead;      // seconds that the chip idles between two operations
   Number collective_tax;   // part of compute that is lost while a collective is in progress
   Number reduction_rate;   // bytes/s that a collective can sum, beside moving them
   Number reduction_chunk;  // bytes: what is left to sum when the last byte has arrived

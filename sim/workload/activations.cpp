@@ -61,7 +61,7 @@ Bytes logits_bytes(const Architecture& model, const Training& training) {
     const ConvolutionalNetwork& network = *model.convolutional;
     return tokens * (network.classes * (bf16 + fp32) + bf16 * network.last().out);
   }
-  Bytes per_token = model.vocabulary * (bf16 + fp32);
+  Bytes per_token = model.vocabulary * (training.loss == Loss::fused ? 2 * bf16 : bf16 + fp32);
   // Inputs of the square layer's activation, of its norm and of the logits.
   if (model.masked_lm_head) per_token += 3 * bf16 * model.hidden;
   return tokens * per_token;

@@ -21,10 +21,10 @@ void add_communication_buffers(const Architecture& model, const Training& traini
     const Bytes layers = std::min<Bytes>(1 + ahead, model.layers + 2);
     parts.push_back({"gathered parameters",
                      bf16 * (layout.reshard_after_forward ? layers * part : model.parameters())});
-    // One layer's gradient is made while the one before is being reduced.
+    // One layer's gradient is made while the one before is being reduced, in the width of the wire.
     if (layout.sync_every_microbatch)
       parts.push_back({"unreduced gradients",
-                       training.gradient_bytes() * part * (layout.overlap_grad_reduce ? 2 : 1)});
+                       training.reduction_bytes() * part * (layout.overlap_grad_reduce ? 2 : 1)});
     return;
   }
   if (layout.data == 1) return;
@@ -48,8 +48,11 @@ std::vector<MemoryPart> memory_parts(const Architecture& model, const Training& 
   const Bytes states = training.optimizer == Optimizer::adamw ? 3 * fp32 : 2 * fp32;
   const bool whole_gradients =
       layout.zero_stage < 2 || (layout.zero_stage == 3 && !layout.sync_every_microbatch);
+  const uint64_t bf16_parameters = layout.zero_stage < 3        ? whole
+                                   : layout.low_precision_shard ? shard
+                                                                : 0;
   std::vector<MemoryPart> parts = {
-      {"parameters", bf16 * (layout.zero_stage == 3 ? shard : whole)},
+      {"parameters", bf16 * bf16_parameters},
       {"gradients", training.gradient_bytes() * (whole_gradients ? whole : shard)},
       {"optimizer states", states * (layout.zero_stage == 0 ? whole : shard)},
       {"activations", activation_bytes(model, training)},

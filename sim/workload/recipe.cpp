@@ -79,6 +79,10 @@ void read_sharding(JsonReader& json, const Layout* base, Layout& layout) {
   if (reshard && layout.zero_stage != 3)
     reshard->fail("only ZeRO-3 (zero_stage 3) gathers what it could reshard");
   set(reshard, layout.reshard_after_forward);
+  auto shard_copy = json.find("low_precision_shard");
+  if (shard_copy && layout.zero_stage != 3)
+    shard_copy->fail("only ZeRO-3 (zero_stage 3) holds no more than a shard of the parameters");
+  set(shard_copy, layout.low_precision_shard);
   if (auto prefetch = json.find("prefetch"))
     layout.prefetch = static_cast<uint64_t>(prefetch->as_integer(0, 1000));
   // DDP and ZeRO-1 keep whole gradients, so they wait for the last microbatch; ZeRO-2 and -3 do
@@ -116,6 +120,12 @@ Training read_training(JsonReader json, const Training* base) {
                          : mode == "full" ? Recompute::full
                                           : Recompute::selective;
   }
+  if (auto execution = json.find("execution"))
+    training.execution =
+        execution->as_one_of({"fused", "eager"}) == "eager" ? Execution::eager : Execution::fused;
+  if (auto loss = json.find("loss"))
+    training.loss = loss->as_one_of({"plain", "fused"}) == "fused" ? Loss::fused : Loss::plain;
+  if (auto kernel = json.find("attention_kernel")) training.attention_kernel = kernel->as_string();
   if (auto optimizer = get("optimizer"))
     training.optimizer =
         optimizer->as_one_of({"adamw", "sgd"}) == "adamw" ? Optimizer::adamw : Optimizer::sgd;

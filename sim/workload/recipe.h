@@ -12,6 +12,11 @@ namespace trnsim {
 
 enum class Recompute { none, selective, full };
 enum class Optimizer { adamw, sgd };
+/// Whether what is not a product runs in few kernels, as a compiler or a library of fused layers
+/// makes it, or operation by operation, as PyTorch does by itself.
+enum class Execution { fused, eager };
+/// `fused` keeps bf16 logits and their bf16 gradient, `plain` an fp32 gradient.
+enum class Loss { plain, fused };
 
 /// How the model is trained.
 struct Training {
@@ -23,6 +28,9 @@ struct Training {
   std::string reduction_precision = "fp32";  // of gradients on the wire
   Recompute recompute = Recompute::none;
   Optimizer optimizer = Optimizer::adamw;
+  Execution execution = Execution::fused;
+  Loss loss = Loss::plain;
+  std::string attention_kernel = {};  // of those that the chip describes; else its one efficiency
 
   uint64_t tokens_per_step() const { return sequence_length * global_batch; }
   /// Bytes of a gradient element in its buffer.
@@ -50,6 +58,7 @@ struct Layout {
   int zero_stage = 0;  // 0: DDP; shards 1: optimizer states, 2: gradients too, 3: parameters too
   uint64_t shard = 1;  // ranks that hold one copy of what is sharded; fewer than data: hybrid
   bool reshard_after_forward = true;  // ZeRO-3: gathered again for the backward pass
+  bool low_precision_shard = true;    // ZeRO-3: the shard is also held in bf16; else cast to gather
   uint64_t prefetch = 1;              // ZeRO-3: layers gathered ahead
   bool overlap_grad_reduce = true;    // reductions run beside the backward pass
   bool overlap_param_gather = true;   // gathers run beside compute

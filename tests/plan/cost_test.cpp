@@ -30,6 +30,12 @@ const Operation& find(const Operations& operations, const std::string& name) {
   return *found;
 }
 
+Training in(const char* precision) {
+  Training made;
+  made.precision = precision;
+  return made;
+}
+
 uint64_t completed(const Operations& backward) {
   uint64_t sum = 0;
   for (const Operation& operation : backward) sum += operation.parameters;
@@ -195,20 +201,118 @@ TEST(Cost, OfTheOptimizer) {
 TEST(Duration, IsTheRooflineAndAnOverhead) {
   Chip chip;
   chip.peak = {{"bf16", exactly(100)}, {"fp8", exactly(200)}};
-  chip.gemm_efficiency = exactly(0.5);
+  chip.gemm_efficiency = chip.gemm_efficiency_fp8 = exactly(0.5);
   chip.attention_efficiency = exactly(0.25);
   chip.hbm_bandwidth = exactly(10);
   chip.hbm_efficiency = exactly(0.5);
   chip.op_overhead = exactly(3);
   Operation operation{.name = "a", .kind = Operation::Kind::matrix, .flops = 1000, .bytes = 50};
-  EXPECT_DOUBLE_EQ(duration(operation, chip, "bf16"), 1000 / 50.0 + 3);
-  EXPECT_DOUBLE_EQ(duration(operation, chip, "fp8"), 1000 / 100.0 + 3);
+  EXPECT_DOUBLE_EQ(duration(operation, chip, in("bf16")), 1000 / 50.0 + 3);
+  EXPECT_DOUBLE_EQ(duration(operation, chip, in("fp8")), 1000 / 100.0 + 3);
   operation.full_precision = true;
-  EXPECT_DOUBLE_EQ(duration(operation, chip, "fp8"), 1000 / 50.0 + 3);
+  EXPECT_DOUBLE_EQ(duration(operation, chip, in("fp8")), 1000 / 50.0 + 3);
   operation.kind = Operation::Kind::attention;
-  EXPECT_DOUBLE_EQ(duration(operation, chip, "fp8"), 1000 / 25.0 + 3);
+  EXPECT_DOUBLE_EQ(duration(operation, chip, in("fp8")), 1000 / 25.0 + 3);
   operation.bytes = 500;
-  EXPECT_DOUBLE_EQ(duration(operation, chip, "bf16"), 500 / 5.0 + 3);
+  EXPECT_DOUBLE_EQ(duration(operation, chip, in("bf16")), 500 / 5.0 + 3);
+}
+
+// A chip of 10 processors that make tiles of 4 x 8, without limits of memory but for results.
+Chip tiled_chip() {
+  Chip chip;
+  chip.peak = {{"bf16", exactly(100)}, {"fp8", exactly(200)}};
+  chip.gemm_efficiency = chip.gemm_efficiency_fp8 = exactly(0.5);
+  chip.attention_efficiency = exactly(0.25);
+  chip.tiles = {exactly(10), exactly(4), exactly(8)};
+  chip.hbm_bandwidth = exactly(1e9);
+  chip.hbm_efficiency = exactly(1);
+  chip.op_overhead = exactly(0);
+  return chip;
+}
+
+// 20 x 40 are 5 x 5 = 25 tiles of 4 x 8: three waves of 10, of which 25 of 30 are filled. As 8 x 4
+// they are 3 x 10 = 30 tiles, a fifth of which lie outside. An inner dimension split in 2 makes 50
+// tiles: five full waves.
+TEST(Duration, OfAProductIsWholeWavesOfTiles) {
+  Operation product = matrix_product("a", 20, 1000, 40);
+  product.bytes = 0;
+  const double busy = 2.0 * 20 * 1000 * 40 / (100 * 0.5);
+  EXPECT_NEAR(duration(product, tiled_chip(), in("bf16")), busy, 1e-4);
+  Chip slow_memory = tiled_chip();
+  slow_memory.hbm_bandwidth = exactly(1);
+  // To write and read 16 bytes of partial sums for each result takes longer than the idle sixth.
+  EXPECT_NEAR(duration(product, slow_memory, in("bf16")), busy * 1.2 + 2 * 800, 1e-9);
+}
+
+TEST(Duration, OfAProductNeverBeatsItsProcessors) {
+  const Chip chip = tiled_chip();
+  for (const double rows : {1.0, 7.0, 64.0, 1000.0})
+    for (const double columns : {1.0, 13.0, 80.0}) {
+      const Operation product = matrix_product("a", rows, 50, columns);
+      EXPECT_GE(duration(product, chip, in("bf16")), product.flops / 50);
+    }
+}
+
+// Half of the efficiency at `half` tokens, all of it without a mask, 0.9 of it at heads of 64 and
+// 0.9 of that at 32.
+TEST(Duration, OfAttentionFollowsTheKernel) {
+  Chip chip = tiled_chip();
+  chip.attention["k"] = {{exactly(0.8), exactly(300)}, {exactly(0.4), exactly(100)}, exactly(0.9)};
+  Operation operation{.name = "a", .kind = Operation::Kind::attention, .flops = 1000};
+  Training training;
+  EXPECT_DOUBLE_EQ(duration(operation, chip, training), 1000 / 25.0);
+  training.attention_kernel = "k";
+  EXPECT_DOUBLE_EQ(duration(operation, chip, training), 1000 / 80.0);
+  operation.sequence = 300;
+  EXPECT_DOUBLE_EQ(duration(operation, chip, training), 1000 / 40.0);
+  operation.head_dim = 64;
+  EXPECT_DOUBLE_EQ(duration(operation, chip, training), 1000 / 36.0);
+  operation.head_dim = 32;
+  EXPECT_DOUBLE_EQ(duration(operation, chip, training), 1000 / 32.4);
+  operation.head_dim = 256;
+  operation.backward = true;
+  EXPECT_DOUBLE_EQ(duration(operation, chip, training), 1000 / (40 * 0.75));
+}
+
+// 4 bytes for each element of what is new: both inputs forward, the output's gradient backward.
+TEST(Duration, OfFp8IncludesItsCasts) {
+  Chip chip = tiled_chip();
+  chip.tiles = {};
+  chip.hbm_bandwidth = exactly(1);
+  Operation product = matrix_product("a", 2, 3, 5);
+  product.bytes = 0;
+  product.casts = true;
+  const Operations backward = backward_of({product});
+  EXPECT_DOUBLE_EQ(duration(product, chip, in("bf16")), 60 / 50.0);
+  EXPECT_DOUBLE_EQ(duration(product, chip, in("fp8")), 60 / 100.0 + 4 * (2 * 3 + 3 * 5));
+  EXPECT_DOUBLE_EQ(duration(backward[0], chip, in("fp8")), 60 / 100.0);
+  EXPECT_DOUBLE_EQ(duration(backward[1], chip, in("fp8")), 60 / 100.0 + 4 * 2 * 5);
+}
+
+// What PyTorch's kernels read and write, by hand, for one token of a hidden size of 2: a layer norm
+// 4 and 10 bytes an element, its residual 6 and 6; biases of 3 x 2, 2, 1 and 2 outputs.
+TEST(Cost, OfEagerExecutionIsThatOfItsKernels) {
+  Architecture model{"small", 1, 2, 1, 1, 2, 1, false, 10, true};
+  model.norm = Norm::layer;
+  model.biases = Biases::all;
+  Training training;
+  training.execution = Execution::eager;
+  const PartOperations layer = model_operations(model, training)[1];
+  EXPECT_EQ(find(layer.forward, "mlp norm").bytes, 4 * 2);
+  EXPECT_EQ(find(layer.backward, "mlp norm").bytes, 10 * 2);
+  EXPECT_EQ(find(layer.forward, "residual").bytes, 6 * 2);
+  EXPECT_EQ(find(layer.backward, "residual").bytes, 6 * 2);
+  EXPECT_EQ(find(layer.backward, "qkv bias gradient").bytes, 2 * 6);
+  EXPECT_EQ(find(layer.backward, "mlp down bias gradient").bytes, 2 * 2);
+}
+
+TEST(Cost, OfAFusedLossIsBf16) {
+  const Architecture model{"small", 1, 2, 1, 1, 2, 1, false, 10, true};
+  Training training;
+  EXPECT_EQ(find(model_operations(model, training)[2].forward, "loss").bytes, 12 * 10);
+  training.loss = Loss::fused;
+  EXPECT_EQ(find(model_operations(model, training)[2].forward, "loss").bytes, 6 * 10);
+  EXPECT_EQ(logits_bytes(model, training), 4 * 10);
 }
 
 }  // namespace

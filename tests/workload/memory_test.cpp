@@ -140,6 +140,23 @@ TEST(Memory, HoldsTheGatheredUnitsOfZero3) {
   EXPECT_EQ(parts(training(), alone)["unreduced gradients"], 4 * head);
 }
 
+// FSDP of PyTorch: fp32 parameters, gradients and two moments are 16 bytes; bf16 is made to gather.
+TEST(Memory, WithoutALowPrecisionShardIs16BytesAParameter) {
+  Layout cast = layout(3);
+  cast.low_precision_shard = false;
+  auto held = parts(training(), cast);
+  EXPECT_EQ(held["parameters"], 0);
+  EXPECT_EQ(held["gradients"] + held["optimizer states"], 16 * (parameters_of_70b / 576 + 1));
+}
+
+// Gradients wait for their reduction in the width of the wire.
+TEST(Memory, OfUnreducedGradientsIsThatOfTheWire) {
+  Training wire = training();
+  wire.reduction_precision = "bf16";
+  EXPECT_EQ(2 * parts(wire, layout(3))["unreduced gradients"],
+            parts(training(), layout(3))["unreduced gradients"]);
+}
+
 TEST(Memory, IsTheSumOfItsParts) {
   const auto all = memory_parts(llama_70b, training(), layout(3));
   Bytes sum = 0;

@@ -1,0 +1,60 @@
+#include <iostream>
+#include <memory>
+
+#include "cli/verbs.h"
+#include "result/validation.h"
+
+namespace trnsim {
+namespace {
+
+struct Options {
+  std::string data;
+  std::string rules = TRNSIM_DATA_DIR "/validation/training.json";
+  std::string fidelity = "analytic";
+  bool json = false;
+  bool quiet = false;
+};
+
+Fidelity fidelity_of(const std::string& name) {
+  for (const Fidelity fidelity : {Fidelity::message, Fidelity::phase})
+    if (to_string(fidelity) == name) return fidelity;
+  return Fidelity::analytic;
+}
+
+int validate_training(const Options& options) {
+  const std::vector<PublishedRun> runs = load_published_runs(options.data);
+  const ReplayRules rules = ReplayRules::load(options.rules);
+  if (!options.quiet) std::cerr << "replaying " << runs.size() << " runs\n";
+  const Validation validation = validate(runs, rules, fidelity_of(options.fidelity));
+  std::cout << (options.json ? to_json(validation).dump(2) + '\n' : text_report(validation));
+  std::cout.flush();
+  if (!std::cout) throw InputError("standard output: cannot be written");
+  return 0;
+}
+
+}  // namespace
+
+void add_validate(CLI::App& app, Work& work) {
+  auto options = std::make_shared<Options>();
+  CLI::App* verb = app.add_subcommand("validate", "Show predictions beside published measurements");
+  verb->require_subcommand(1);
+  CLI::App* training =
+      verb->add_subcommand("training", "Replay published training runs and compare the step times");
+  training->add_option("data", options->data, "List of published runs")->required();
+  training->add_option("--rules", options->rules,
+                       "How a run becomes a scenario; without it, the file of this project");
+  training->add_option("--fidelity", options->fidelity, "message, phase or analytic")
+      ->check(CLI::IsMember({"message", "phase", "analytic"}));
+  training->add_flag("--json", options->json, "Print one JSON object in place of the report");
+  training->add_flag("-q,--quiet", options->quiet, "No progress on stderr");
+  training->footer(
+      "Examples:\n"
+      "  trnsim validate training tests/validation/training.json\n"
+      "  trnsim validate training tests/validation/training.json --json --quiet\n"
+      "Exit code: 0 done, 1 a fault of trnsim, 2 the input is wrong. Runs that cannot be replayed "
+      "are listed with the reason");
+  training->callback(
+      [options, &work] { work = [options] { return validate_training(*options); }; });
+}
+
+}  // namespace trnsim

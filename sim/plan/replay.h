@@ -1,0 +1,50 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/published_run.h"
+#include "plan/scenario.h"
+
+namespace trnsim {
+
+/// How what a published run says of itself becomes a scenario: which system it ran on, and what its
+/// words mean. Rules see the configuration of a run, never its name or what was measured.
+class ReplayRules {
+ public:
+  /// Reads a "trnsim.replay.v1" file. Throws InputError.
+  static ReplayRules load(const std::filesystem::path& file);
+
+  /// The scenario of a run, without its micro batch or recomputation where the run does not state
+  /// them. Throws InputError that says why if there is none.
+  nlohmann::json scenario(const PublishedRun& run) const;
+  /// The folder that the names of systems are relative to.
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  struct Rule {
+    nlohmann::json when;  // key of a run: the values that it may have, or from and to
+    nlohmann::json then;  // a part of a scenario; of a system its file; else why nothing is run
+  };
+
+  std::filesystem::path folder_;
+  std::vector<Rule> refusals_;  // any that applies
+  std::vector<Rule> systems_;   // the first that applies
+  std::vector<Rule> settings_;  // all that apply, one laid over the other
+};
+
+/// A published run as a job.
+struct Replay {
+  std::optional<Job> job;
+  std::vector<std::string> assumed;  // what the run does not state, and what was taken
+  std::string why;                   // there is no job
+};
+
+/// Makes the job of a run. Where a run does not state them, recomputation is the least that fits in
+/// memory and the micro batch the largest.
+Replay replay(const PublishedRun& run, const ReplayRules& rules, Fidelity fidelity);
+
+}  // namespace trnsim

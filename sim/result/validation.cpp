@@ -1,0 +1,92 @@
+#include "result/validation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "result/simulate.h"
+
+namespace trnsim {
+namespace {
+
+// Analytic runs take milliseconds and may share a process; SimGrid allows one simulation in each.
+std::vector<RunResult> simulated(const std::vector<Job>& jobs, Fidelity fidelity) {
+  if (fidelity != Fidelity::analytic) return simulate_all(jobs);
+  std::vector<RunResult> results;
+  results.reserve(jobs.size());
+  for (const Job& job : jobs) results.push_back(simulate(job));
+  return results;
+}
+
+// The value that `part` of the sorted values are at most (nearest rank).
+double quantile(const std::vector<double>& sorted, double part) {
+  const auto rank = static_cast<size_t>(std::ceil(part * static_cast<double>(sorted.size())));
+  return sorted[std::max<size_t>(rank, 1) - 1];
+}
+
+// What a run states, without what follows from its number of chips.
+std::string configuration_of_a_chip(const PublishedRun& run) {
+  nlohmann::json configuration = run.configuration;
+  for (const char* key : {"n_accel", "n_nodes", "dp", "gbs", "locator", "notes"})
+    configuration.erase(key);
+  // The batch of a chip counts, however it was stated.
+  if (run.states("gbs"))
+    configuration["sequences of a chip"] =
+        run.configuration["gbs"].get<double>() / static_cast<double>(run.accelerators);
+  return configuration.dump();
+}
+
+}  // namespace
+
+Validation validate(const std::vector<PublishedRun>& runs, const ReplayRules& rules,
+                    Fidelity fidelity) {
+  Validation made;
+  std::vector<Job> jobs;
+  for (const PublishedRun& run : runs) {
+    Replay replayed = replay(run, rules, fidelity);
+    if (replayed.job && !run.measured) replayed.why = "states no step time and no throughput";
+    if (!replayed.why.empty()) {
+      made.skipped.push_back({run.id, replayed.why});
+      continue;
+    }
+    jobs.push_back(std::move(*replayed.job));
+    made.runs.push_back({run, *run.measured, 0, std::move(replayed.assumed)});
+  }
+  const std::vector<RunResult> results = simulated(jobs, fidelity);
+  for (size_t i = 0; i < results.size(); ++i) made.runs[i].predicted = results[i].step_time;
+  return made;
+}
+
+ErrorSummary summary(const std::vector<ValidatedRun>& runs) {
+  ErrorSummary made{.runs = runs.size()};
+  if (runs.empty()) return made;
+  std::vector<double> absolute;
+  for (const ValidatedRun& run : runs) {
+    absolute.push_back(std::abs(run.error()));
+    made.mean_absolute += absolute.back() / static_cast<double>(runs.size());
+    made.bias += run.error() / static_cast<double>(runs.size());
+  }
+  std::sort(absolute.begin(), absolute.end());
+  made.median_absolute = quantile(absolute, 0.5);
+  made.ninetieth_absolute = quantile(absolute, 0.9);
+  return made;
+}
+
+std::vector<WeakScaling> weak_scaling(const std::vector<ValidatedRun>& runs) {
+  std::map<std::string, std::vector<const ValidatedRun*>> alike;
+  for (const ValidatedRun& run : runs) alike[configuration_of_a_chip(run.run)].push_back(&run);
+  std::vector<WeakScaling> pairs;
+  for (auto& [configuration, sizes] : alike) {
+    std::stable_sort(sizes.begin(), sizes.end(), [](const auto* a, const auto* b) {
+      return a->run.accelerators < b->run.accelerators;
+    });
+    const ValidatedRun& first = *sizes.front();
+    for (const ValidatedRun* run : sizes)
+      if (run->run.accelerators > first.run.accelerators)
+        pairs.push_back({first.run.id, run->run.id, first.run.accelerators, run->run.accelerators,
+                         first.measured / run->measured, first.predicted / run->predicted});
+  }
+  return pairs;
+}
+
+}  // namespace trnsim
