@@ -1,9 +1,25 @@
 #include "random_jobs.h"
 
+#include <cstdlib>
+
 #include "fixtures.h"
 #include "plan/groups.h"
 
 namespace trnsim::test {
+
+namespace {
+
+Algorithms random_algorithms(Random& random, const std::vector<Axis>& axes) {
+  Algorithms made;
+  for (const Axis& axis : axes) {
+    const auto names = algorithm_names();
+    const Algorithm any = algorithm_of(names[random.from(0, static_cast<Rank>(names.size()) - 1)]);
+    if (!obstacle(any, axis)) made.along[axis.name] = any;
+  }
+  return made;
+}
+
+}  // namespace
 
 using Kind = FabricDimension::Kind;
 
@@ -43,12 +59,9 @@ Job random_job(Random& random) {
   job.layout.reshard_after_forward = random.chance(2);
   job.layout.sync_every_microbatch = job.layout.zero_stage == 2 || random.chance(2);
   job.layout.dynamic_buckets = random.chance(2);
-  for (const Axis& axis : fabric_axes(job.system)) {
-    const auto names = algorithm_names();
-    const Algorithm any = algorithm_of(names[random.from(0, static_cast<Rank>(names.size()) - 1)]);
-    if (!obstacle(any, axis)) job.layout.algorithms.along[axis.name] = any;
-  }
+  job.layout.algorithms = random_algorithms(random, fabric_axes(job.system));
   job.layout.ordered = random.chance(2);
+  if (job.layout.ordered && random.chance(3)) job.layout.pieces = random.from(2, 3);
   job.layout.overlap_grad_reduce = !random.chance(4);
   job.layout.overlap_param_gather = !random.chance(4);
   job.layout.prefetch = random.from(0, 2);
@@ -69,6 +82,69 @@ void break_symmetry(Random& random, Job& job) {
     fault.factor = 0.5;
   }
   job.faults.push_back(fault);
+}
+
+namespace {
+
+struct Piece {
+  Group group;
+  CollectiveOp op = CollectiveOp::all_reduce;
+};
+
+}  // namespace
+
+Plan random_plan(Random& random, const System& system) {
+  Plan plan;
+  plan.ranks = system.chips();
+  plan.names = {"something"};
+  plan.streams = {"compute", "first", "second", "third"};
+  const std::vector<Axis> axes = fabric_axes(system);
+  const auto cut = axes.begin() + random.from(0, static_cast<Rank>(axes.size()));
+  const std::vector<std::vector<Axis>> groups = {
+      {axes.begin(), cut}, {cut, axes.end()}, axes, {{"ranks", 1, plan.ranks}}};
+  std::vector<Piece> pieces;
+  const auto ops = collective_ops();
+  for (unsigned i = random.from(2, 5); i > 0; --i) {
+    const CollectiveOp op = ops[random.from(0, static_cast<Rank>(ops.size()) - 1)];
+    const auto& over = groups[op == CollectiveOp::send_recv ? 3 : random.from(0, 2)];
+    pieces.push_back({make_group(plan, op, "some", over, random_algorithms(random, over)), op});
+  }
+  const unsigned seed = random.from(0, 1'000'000);
+  const auto program = [pieces, seed](double slowness) {
+    return [=](size_t block, Unrolled& steps) {
+      Random of_block(seed + static_cast<unsigned>(block));  // the same exchanges in all programs
+      std::vector<Position> made;
+      const auto any_before = [&]() -> std::vector<Position> {
+        return {made[of_block.from(0, static_cast<unsigned>(made.size()) - 1)]};
+      };
+      for (unsigned i = of_block.from(2, 5); i > 0; --i) {
+        Step compute;
+        compute.work = Compute{of_block.from(1, 9) * 3e-6 * slowness};
+        if (!made.empty()) compute.after = any_before();
+        made.push_back(steps.add(compute));
+        const Piece& piece = pieces[of_block.from(0, static_cast<unsigned>(pieces.size()) - 1)];
+        CollectiveSteps how;
+        how.stream = of_block.from(1, 3);
+        how.reduction = {200e9, 5000};
+        made.push_back(add_collective(steps, piece.group, piece.op, of_block.from(1, 900'000), how,
+                                      any_before()));
+      }
+    };
+  };
+  const size_t blocks = random.from(1, 3);
+  plan.programs = {{blocks, program(1)}, {blocks, program(1.7)}};
+  const Axis axis = axes[random.from(0, static_cast<Rank>(axes.size()) - 1)];
+  if (axis.size > 1 && random.chance(3)) {
+    plan.program_of = [axis](Rank rank) { return axis.coordinate(rank) == 0 ? 1U : 0U; };
+  } else {
+    plan.programs.pop_back();
+  }
+  return plan;
+}
+
+unsigned random_cases() {
+  const char* wanted = std::getenv("TRNSIM_RANDOM_CASES");
+  return wanted == nullptr ? 120 : static_cast<unsigned>(std::stoul(wanted));
 }
 
 }  // namespace trnsim::test

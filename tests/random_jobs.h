@@ -4,6 +4,7 @@
 
 #include <random>
 
+#include "plan/plan.h"
 #include "plan/scenario.h"
 
 namespace trnsim::test {
@@ -24,5 +25,13 @@ System random_system(Random& random);
 Job random_job(Random& random);
 /// One slow chip or one slow link.
 void break_symmetry(Random& random, Job& job);
+
+/// A plan that is no training step: blocks of compute and of any collectives, over groups inside
+/// and across (as of tensor and data parallelism) and from each rank to the next (as of a
+/// pipeline), on up to three streams; ranks may compute by two programs.
+Plan random_plan(Random& random, const System& system);
+
+/// How many seeds the tests of random jobs and plans take: TRNSIM_RANDOM_CASES, or 120.
+unsigned random_cases();
 
 }  // namespace trnsim::test

@@ -27,6 +27,7 @@ struct Options {
   Rank stride = 1;
   Rank offset = 0;
   bool everywhere = false;
+  uint32_t pieces = 1;
   std::string fidelity = "message";
   bool unfolded = false;
   bool explain = false;
@@ -126,6 +127,7 @@ Fidelity read_fidelity(const std::string& name) {
 CollectiveJob read_job(const Options& options) {
   CollectiveJob job;
   job.op = read_op(options.op);
+  job.pieces = options.pieces;
   job.engine = {read_fidelity(options.fidelity), !options.unfolded};
   job.system = load_system(options);
   job.group = {options.count == 0 ? job.system.chips() : options.count, options.stride,
@@ -259,6 +261,9 @@ void add_collective(CLI::App& app, Work& work) {
   verb->add_option("--offset", options->offset, "A rank of the group");
   verb->add_flag("--every-group", options->everywhere,
                  "All groups of that shape at once, in place of one");
+  verb->add_option("--pieces", options->pieces,
+                   "In how many pieces the buffer goes, each along another dimension at a time")
+      ->check(CLI::Range(1, 1024));
   verb->add_option("--fidelity", options->fidelity, "message, phase or analytic")
       ->capture_default_str();
   verb->add_flag("--unfolded", options->unfolded, "Simulate every rank");

@@ -51,7 +51,11 @@ Plan collective_plan(const CollectiveJob& job) {
   plan.ranks = job.system.chips();
   plan.streams = {"compute", "collectives"};
   plan.names = {"start", to_string(job.op)};
-  const Group group = make_group(plan, job.op, "ranks", group_axes(job), job.algorithms);
+  Group group = make_group(plan, job.op, "ranks", group_axes(job), job.algorithms);
+  const bool can_pass_in_pieces = job.op == CollectiveOp::all_reduce ||
+                                  job.op == CollectiveOp::all_gather ||
+                                  job.op == CollectiveOp::reduce_scatter;
+  pipeline(plan, group, can_pass_in_pieces ? job.pieces : 1, 1);
   if (!job.group.everywhere && job.group.count < plan.ranks) keep_to_one_group(plan, job.group);
   plan.collectives.push_back(collective_info(plan, job.op, "buffer", group, job.bytes));
   CollectiveSteps steps;

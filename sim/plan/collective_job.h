@@ -24,6 +24,7 @@ struct CollectiveJob {
   CollectiveOp op = CollectiveOp::all_reduce;
   Algorithms algorithms;
   Bytes bytes = 0;  // exchanges_of() says of what
+  uint32_t pieces = 1;
   GroupShape group;
   EngineOptions engine;
 };

@@ -45,7 +45,7 @@ std::vector<Exchange> all_reduce(const Group& group, Bytes bytes, const Reductio
   for (size_t i = 0; i < group.axes.size(); ++i) {
     const GroupAxis& along = group.axes[i];
     if (reduces_all_at_once(along.algorithm)) {
-      append(out, all_reduce_pass(along, bytes, reduction));
+      append(out, all_reduce_pass(along, i, bytes, reduction));
       continue;
     }
     bytes = divide_up(bytes, along.axis.size);
@@ -214,27 +214,48 @@ std::vector<Exchange> exchanges_of(const Group& group, CollectiveOp op, Bytes by
 
 Position add_collective(Unrolled& program, const Group& group, CollectiveOp op, Bytes bytes,
                         const CollectiveSteps& steps, std::vector<Position> after) {
-  const std::vector<Exchange> exchanges = exchanges_of(group, op, bytes, steps.reduction);
+  const std::vector<Exchange> exchanges =
+      exchanges_of(group, op, divide_up(bytes, group.pieces), steps.reduction);
   if (exchanges.empty()) {
     if (after.empty()) throw std::logic_error("a collective of one rank waits for nothing");
     return *std::max_element(after.begin(), after.end());
   }
+  const Name in_order{Name::What::in_pieces};
+  const size_t pieces = group.pieces;
+  if (pieces > 1 && program.has(in_order)) after.push_back(program.at(in_order));
+  std::vector<std::vector<Position>> before(pieces, after);  // what each piece waits for
   Position last = 0;
-  for (const Exchange& exchange : exchanges) {
-    const bool is_last = &exchange == &exchanges.back();
-    Step step;
-    step.stream = steps.stream;
-    step.label = steps.label;
-    step.label.first_of_collective = &exchange == &exchanges.front();
-    step.label.last_of_collective = is_last;
-    if (step.label.first_of_collective) step.memory_at_begin = steps.memory_at_begin;
-    if (is_last) step.memory_at_end = steps.memory_at_end;
-    step.after = std::move(after);
-    step.work = exchange;
-    last = program.add(std::move(step));
-    after = {last};
+  // In the order in which they can run: exchange i of piece p in turn i + p.
+  for (size_t turn = 0; turn + 1 < pieces + exchanges.size(); ++turn) {
+    for (size_t piece = 0; piece < pieces && piece <= turn; ++piece) {
+      const size_t index = turn - piece;
+      if (index >= exchanges.size()) continue;
+      Step step;
+      step.stream = pieces > 1 ? group.streams.at(static_cast<size_t>(exchanges[index].region.axis))
+                               : steps.stream;
+      step.label = steps.label;
+      step.label.first_of_collective = turn == 0;
+      step.label.last_of_collective = turn + 2 == pieces + exchanges.size();
+      if (step.label.first_of_collective) step.memory_at_begin = steps.memory_at_begin;
+      if (step.label.last_of_collective) step.memory_at_end = steps.memory_at_end;
+      step.after = std::move(before[piece]);
+      step.work = exchanges[index];
+      last = program.add(std::move(step));
+      before[piece] = {last};
+    }
   }
+  if (pieces > 1) program.publish(in_order, last);
   return last;
+}
+
+void pipeline(Plan& plan, Group& group, uint32_t pieces, StreamId first) {
+  group.pieces = pieces;
+  if (pieces == 1) return;
+  for (const GroupAxis& along : group.axes) {
+    const bool is_first = &along == &group.axes.front();
+    group.streams.push_back(is_first ? first : static_cast<StreamId>(plan.streams.size()));
+    if (!is_first) plan.streams.push_back("collectives along " + along.axis.name);
+  }
 }
 
 Bytes shard_bytes(const Group& group, Bytes bytes) { return shards(group, bytes).back(); }
@@ -242,8 +263,8 @@ Bytes shard_bytes(const Group& group, Bytes bytes) { return shards(group, bytes)
 Collective collective_info(const Plan& plan, CollectiveOp op, const std::string& what,
                            const Group& group, Bytes bytes) {
   Bytes sent = 0;
-  for (const Exchange& exchange : exchanges_of(group, op, bytes, {}))
-    sent += sent_by_a_rank(plan, exchange);
+  for (const Exchange& exchange : exchanges_of(group, op, divide_up(bytes, group.pieces), {}))
+    sent += group.pieces * sent_by_a_rank(plan, exchange);
   return {to_string(op), what,  group.name, describe(group, op),
           group.size(),  bytes, sent,       bus_factor(op, group.size())};
 }
@@ -263,6 +284,7 @@ std::string describe(const Group& group, CollectiveOp op) {
     text += axis.axis.name + ' ' + std::to_string(axis.axis.size);
     before = std::move(way);
   }
+  if (group.pieces > 1) text += ", in " + std::to_string(group.pieces) + " pieces";
   return text;
 }
 

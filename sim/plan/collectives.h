@@ -32,9 +32,16 @@ std::vector<CollectiveOp> collective_ops();
 struct Group {
   std::string name;
   std::vector<GroupAxis> axes;
+  /// A collective's buffer goes in so many pieces, each along one axis while others are on others.
+  uint32_t pieces = 1;
+  std::vector<StreamId> streams = {};  // of each axis, if there are several pieces
 
   Rank size() const;
 };
+
+/// Has the group's collectives pass in `pieces`, with a stream for each axis: `first` for the
+/// fastest, new ones of the plan for the others.
+void pipeline(Plan& plan, Group& group, uint32_t pieces, StreamId first);
 
 /// What every step of one collective shares.
 struct CollectiveSteps {
@@ -52,9 +59,9 @@ struct CollectiveSteps {
 Group make_group(Plan& plan, CollectiveOp op, const std::string& name,
                  const std::vector<Axis>& axes, const Algorithms& algorithms);
 
-/// What the ranks exchange, one after another. `bytes` is nccl-tests' size: the whole buffer of an
-/// all-gather, reduce-scatter, gather or scatter, what each rank holds else. Shards are rounded up
-/// to whole bytes, so that all ranks send alike.
+/// What the ranks exchange, one after another, for one piece. `bytes` is nccl-tests' size: the
+/// whole buffer of an all-gather, reduce-scatter, gather or scatter, what each rank holds else.
+/// Shards are rounded up to whole bytes, so that all ranks send alike.
 ///
 /// Reduce-scatter: along each axis in turn every rank sums the shard that has its own coordinate.
 /// All-gather: the same way back. All-reduce: both; an axis whose algorithm reduces all at once has
@@ -63,7 +70,9 @@ std::vector<Exchange> exchanges_of(const Group& group, CollectiveOp op, Bytes by
                                    const Reduction& reduction);
 
 /// Adds the steps of one collective to a program and returns its last step, or the only one of
-/// `after` where the group has one rank (`after` must then not be empty).
+/// `after` where the group has one rank (`after` must then not be empty). In several pieces each
+/// begins when the one before is through with the first axis; a collective begins when the one that
+/// was added before it has ended, as on one stream.
 Position add_collective(Unrolled& program, const Group& group, CollectiveOp op, Bytes bytes,
                         const CollectiveSteps& steps, std::vector<Position> after);
 

@@ -33,6 +33,8 @@ DataCollectives::DataCollectives(const Job& job, Plan& plan)
     streams_[op] = static_cast<StreamId>(plan.streams.size() - 1);
     names_[op] = name_index(plan, to_string(op));
   }
+  pipeline(plan, shard, layout.pieces, 1);
+  pipeline(plan, replicas, layout.pieces, 1);
 }
 
 void DataCollectives::announce(Plan& plan, CollectiveOp op, const std::string& what,

@@ -173,9 +173,10 @@ std::vector<Exchange> pass(const GroupAxis& along, size_t index, Bytes shard, bo
   return {exchange};
 }
 
-std::vector<Exchange> all_reduce_pass(const GroupAxis& along, Bytes bytes,
+std::vector<Exchange> all_reduce_pass(const GroupAxis& along, size_t index, Bytes bytes,
                                       const Reduction& reduction) {
   Exchange exchange;
+  exchange.region.axis = static_cast<int8_t>(index);
   exchange.reduces = true;
   exchange.pattern = along.scatter.front();
   exchange.bytes = exchange.payload = bytes;
@@ -188,6 +189,7 @@ std::vector<Exchange> all_reduce_pass(const GroupAxis& along, Bytes bytes,
     return {exchange, handed_out};
   }
   exchange = tree_exchange(along.axis, bytes);
+  exchange.region.axis = static_cast<int8_t>(index);
   Exchange down = exchange;
   exchange.reduces = true;
   exchange.pattern = along.scatter.back();

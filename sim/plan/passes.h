@@ -43,8 +43,9 @@ bool reduces_all_at_once(Algorithm algorithm);
 /// order; `shard` is what each rank has or gets of it, in bytes.
 std::vector<Exchange> pass(const GroupAxis& along, size_t index, Bytes shard, bool reduces,
                            const Reduction& reduction);
-/// The exchanges of an all-reduce of `bytes` along an axis whose algorithm reduces all at once.
-std::vector<Exchange> all_reduce_pass(const GroupAxis& along, Bytes bytes,
+/// The exchanges of an all-reduce of `bytes` along the group's axis `index`, whose algorithm
+/// reduces all at once.
+std::vector<Exchange> all_reduce_pass(const GroupAxis& along, size_t index, Bytes bytes,
                                       const Reduction& reduction);
 
 /// Bytes that a rank sends in an exchange; where ranks differ, the most that one does.

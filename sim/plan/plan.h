@@ -118,7 +118,7 @@ struct Step {
 
 /// What a later step can refer to.
 struct Name {
-  enum class What : uint8_t { gathered, computed, reduced, broadcast };
+  enum class What : uint8_t { gathered, computed, reduced, broadcast, in_pieces };
   What what = What::computed;
   int32_t index = 0;
   int32_t microbatch = 0;

@@ -162,8 +162,12 @@ Layout read_layout(JsonReader json, const Layout* base, std::optional<uint64_t> 
     if (!layout.best_algorithm) layout.algorithms = read_algorithms(*algorithm);
   }
   set(json.find("broadcast_parameters"), layout.broadcast_parameters);
+  if (auto pieces = json.find("pieces"))
+    layout.pieces = static_cast<uint32_t>(count(*pieces, 1024));
   if (auto streams = json.find("collective_streams"))
     layout.ordered = streams->as_one_of({"one", "by_kind"}) == "one";
+  if (layout.pieces > 1 && !layout.ordered)
+    json.fail("\"pieces\" above 1 need \"collective_streams\" to be \"one\"");
   json.reject_unknown_keys();
   return layout;
 }

@@ -69,6 +69,7 @@ struct Layout {
   Algorithms algorithms = {};         // of collectives, along each dimension of the fabric
   bool best_algorithm = false;        // chosen for the system, by analytic fidelity
   bool ordered = true;                // collectives share one stream; else one stream for each kind
+  uint32_t pieces = 1;                // of a collective, each along another dimension at a time
   bool broadcast_parameters = false;  // from rank 0, before anything else: a job's first step
 };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "fixtures.h"
+#include "plan/collective_job.h"
 
 namespace trnsim::test {
 namespace {
@@ -108,6 +109,30 @@ TEST(TwoWayRing, UsesBothDirectionsOfATorus) {
            Network(system))
           .step,
       expected, 1e-9 * expected);
+}
+
+// In P pieces the slower axis is busy all the time but while the first piece comes and the last
+// goes.
+TEST(Pieces, KeepTheSlowerAxisBusy) {
+  CollectiveJob job;
+  job.system = one_switch(4, port, 0);
+  job.system.scale_up.push_back(
+      dimension("second", FabricDimension::Kind::switched, 3, port / 8, 0));
+  job.op = CollectiveOp::all_gather;
+  job.algorithms = {Algorithm::direct};
+  job.bytes = 12'000'000;
+  job.group.count = 12;
+  const double outer =
+      2.0 / 3 * 3e6 / (port / 8);  // of the whole: along the second dimension first
+  const double inner = 3.0 / 4 * 12e6 / port;
+  for (const uint32_t pieces : {1U, 2U, 5U, 16U}) {
+    job.pieces = pieces;
+    const Seconds expected = outer > inner ? outer + inner / pieces : inner + outer / pieces;
+    for (const bool fold : {true, false}) {
+      const Plan plan = collective_plan(job);
+      EXPECT_NEAR(play(plan, Network(job.system), {.fold = fold}).step, expected, 1e-9 * expected);
+    }
+  }
 }
 
 TEST(AllToAll, HandsEachPeerItsPart) {

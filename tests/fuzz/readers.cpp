@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "inputs.h"
+#include "plan/replay.h"
 #include "plan/scenario.h"
 #include "result/report.h"
 #include "result/result.h"
@@ -31,15 +32,37 @@ Target document(const fs::path& folder, const std::function<void(const Document&
   };
 }
 
-// A scenario is always read from a file.
-void scenario(std::string_view text) {
+// For what is always read from a file.
+void with_file(std::string_view text, const std::function<void(const fs::path&)>& read) {
   if (!stays_inside(parsed(text), innermost)) return;
   static const fs::path file = innermost / (std::to_string(getpid()) + ".json");
   std::ofstream(file, std::ios::binary) << text;
   const struct Removed {
     ~Removed() { fs::remove(file); }
   } removed;
-  for (const Job& job : load_scenario(file, {}).jobs) network_of(job);
+  read(file);
+}
+
+void scenario(std::string_view text) {
+  with_file(text, [](const fs::path& file) {
+    for (const Job& job : load_scenario(file, {}).jobs) network_of(job);
+  });
+}
+
+// Published runs by the repository's own rules, as far as the scenario.
+void runs(std::string_view text) {
+  static const ReplayRules rules = ReplayRules::load(TRNSIM_SOURCE_DIR "/validation/training.json");
+  with_file(text, [](const fs::path& file) {
+    for (const PublishedRun& run : load_published_runs(file)) try {
+        rules.scenario(run);
+      } catch (const InputError&) {
+        // Why this run is skipped; the others go on.
+      }
+  });
+}
+
+void rules(std::string_view text) {
+  with_file(text, [](const fs::path& file) { ReplayRules::load(file); });
 }
 
 // Each line is a --set for the quickstart.
@@ -84,6 +107,8 @@ const std::map<std::string, Target> targets = {
     {"recipe", document(inputs / "workloads/recipes",
                         [](const Document& it) { read_training(JsonReader(it)); })},
     {"result", document(innermost, result)},
+    {"rules", rules},
+    {"runs", runs},
     {"scenario", scenario},
     {"system",
      document(inputs / "topologies", [](const Document& it) { read_system(JsonReader(it)); })},
