@@ -58,6 +58,7 @@ Bytes read_size(const std::string& option, const std::string& text) {
 }
 
 std::vector<Bytes> sizes_of(const Options& options) {
+  if (options.op == "barrier") return {0};
   const Bytes least = read_size("--min", options.min);
   const Bytes most = read_size("--max", options.max);
   if (least > most)
@@ -239,7 +240,8 @@ void add_collective(CLI::App& app, Work& work) {
   CLI::App* verb =
       app.add_subcommand("collective", "Time one collective over sizes, as nccl-tests does");
   verb->add_option("--system", options->system, "A system file")->required();
-  verb->add_option("--units", options->units, "How many units of it")->check(CLI::PositiveNumber);
+  verb->add_option("--units", options->units, "How many units of it")
+      ->check(CLI::Range(1, 20'000'000));
   verb->add_option("--op", options->op,
                    "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, "
                    "scatter, send_recv or barrier")
@@ -255,9 +257,9 @@ void add_collective(CLI::App& app, Work& work) {
   verb->add_option("-f,--factor", options->factor, "From one size to the next")
       ->capture_default_str();
   verb->add_option("--count", options->count, "Ranks of the group (all chips)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 20'000'000));
   verb->add_option("--stride", options->stride, "From one rank of the group to the next")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 20'000'000));
   verb->add_option("--offset", options->offset, "A rank of the group");
   verb->add_flag("--every-group", options->everywhere,
                  "All groups of that shape at once, in place of one");
@@ -281,7 +283,7 @@ void add_collective(CLI::App& app, Work& work) {
       "  trnsim collective --system topologies/p5.json --algorithm \"NVSwitch=nvls\" --explain\n"
       "  trnsim collective --system topologies/p5.json --units 2 --count 2 --stride 8 \\\n"
       "    --every-group --op all_to_all\n"
-      "Exit code: 0 done, 1 a fault of trnsim, 2 the input is wrong");
+      "Exit code: 0 done, 1 a fault of trnsim, 2 the input is wrong, 3 it would take hours");
   verb->callback([options, &work] { work = [options] { return collective(*options); }; });
 }
 

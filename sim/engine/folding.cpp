@@ -151,6 +151,7 @@ Folding refine(const Plan& plan, const Network& network) {
 }
 
 Folding refine(const Plan& plan, const Network& network, const Orbits& orbits) {
+  refuse_what_never_ends(plan, orbits.ranks());
   Folding folding = intern(own_properties(plan, network, orbits));
   while (true) {
     // The last round, which splits nothing, is the proof of soundness.

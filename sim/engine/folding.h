@@ -27,8 +27,8 @@ struct Folding {
 /// Every rank and link a colour of its own: the unfolded simulation.
 Folding identity(const Plan& plan, const Network& network);
 
-/// The coarsest sound folding, by colour refinement; of orbits where units are alike, so that its
-/// time does not grow with their number.
+/// The coarsest sound folding, by colour refinement (CannotRun if that would take hours); of orbits
+/// where units are alike, so that its time does not grow with their number.
 Folding refine(const Plan& plan, const Network& network);
 /// The same from given orbits.
 Folding refine(const Plan& plan, const Network& network, const Orbits& orbits);

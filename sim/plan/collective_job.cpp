@@ -57,6 +57,10 @@ Plan collective_plan(const CollectiveJob& job) {
                                   job.op == CollectiveOp::reduce_scatter;
   pipeline(plan, group, can_pass_in_pieces ? job.pieces : 1, 1);
   if (!job.group.everywhere && job.group.count < plan.ranks) keep_to_one_group(plan, job.group);
+  const bool some_are_special =
+      std::any_of(plan.patterns.begin(), plan.patterns.end(),
+                  [](const Pattern& of) { return static_cast<bool>(of.first_hop); });
+  if (some_are_special) refuse_what_never_ends(plan, plan.ranks);
   plan.collectives.push_back(collective_info(plan, job.op, "buffer", group, job.bytes));
   CollectiveSteps steps;
   steps.stream = 1;

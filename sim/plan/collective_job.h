@@ -37,7 +37,7 @@ std::optional<std::string> obstacle(const GroupShape& group, const System& syste
 std::vector<Axis> group_axes(const CollectiveJob& job);
 
 /// The plan in which the ranks of the group run the collective once. Throws std::logic_error if
-/// there is an obstacle.
+/// there is an obstacle, CannotRun if it has too many routes to look at.
 Plan collective_plan(const CollectiveJob& job);
 
 }  // namespace trnsim

@@ -3,9 +3,23 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/error.h"
+
 namespace trnsim {
 namespace {
 constexpr Position nothing = std::numeric_limits<Position>::max();
+}
+
+void refuse_what_never_ends(const Plan& plan, Rank ranks) {
+  constexpr double most = 1e9;
+  double routes = 0;
+  for (const Pattern& pattern : plan.patterns)
+    routes += static_cast<double>(pattern.shifts.size()) * ranks;
+  if (routes <= most) return;
+  throw CannotRun("telling " + std::to_string(ranks) + " ranks apart needs a look at " +
+                  std::to_string(static_cast<uint64_t>(routes / 1e6)) +
+                  " million routes, above the limit of 1000 million: take fewer chips, or "
+                  "algorithms with fewer peers");
 }
 
 std::string describe(const Plan& plan, const Label& label) {

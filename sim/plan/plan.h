@@ -163,6 +163,9 @@ struct Plan {
   uint32_t program(Rank rank) const { return program_of ? program_of(rank) : 0; }
 };
 
+/// Throws CannotRun if a look at every route of so many ranks would take hours.
+void refuse_what_never_ends(const Plan& plan, Rank ranks);
+
 /// "backward layer 12 microbatch 0: qkv": how errors name a step.
 std::string describe(const Plan& plan, const Label& label);
 
