@@ -10,6 +10,9 @@ using Seconds = double;
 using BytesPerSecond = double;
 using Bytes = unsigned long long;
 
+/// `amount` / `by` (above 0), rounded up: how shards, and messages of a buffer, are sized.
+constexpr Bytes divide_up(Bytes amount, Bytes by) { return (amount + by - 1) / by; }
+
 /// What a written quantity measures. Values are held in the SI unit named here.
 enum class Unit {
   bytes,             // "80 GB" is 80e9, "96 GiB" is 96 * 2^30

@@ -9,8 +9,6 @@
 namespace trnsim {
 namespace {
 
-Bytes divide_up(Bytes bytes, Bytes by) { return (bytes + by - 1) / by; }
-
 // Bytes that are still whole along each axis: sizes[0] is the buffer, sizes[i + 1] the shard that
 // is left of it after the reduce-scatter along axis i.
 std::vector<Bytes> shards(const Group& group, Bytes bytes) {

@@ -10,8 +10,6 @@
 namespace trnsim {
 namespace {
 
-Bytes divide_up(Bytes bytes, Bytes by) { return (bytes + by - 1) / by; }
-
 // 1, 2, 4, ... below the number of ranks.
 std::vector<Rank> distances(Rank size) {
   std::vector<Rank> all;

@@ -12,7 +12,7 @@ Exchange chain(const GroupAxis& along, Bytes bytes) {
   exchange.pattern = along.scatter.front();
   exchange.relays = along.axis.size - 2;
   exchange.hops = messages + exchange.relays;
-  exchange.bytes = exchange.payload = (bytes + messages - 1) / messages;
+  exchange.bytes = exchange.payload = divide_up(bytes, messages);
   return exchange;
 }
 
@@ -55,7 +55,7 @@ std::vector<Exchange> rooted_exchanges(const std::vector<GroupAxis>& axes, Colle
   // Bytes that a rank has of a gathered buffer before each axis, the fastest first.
   std::vector<Bytes> held{bytes};
   for (auto along = axes.rbegin(); along != axes.rend(); ++along)
-    held.insert(held.begin(), (held.front() + along->axis.size - 1) / along->axis.size);
+    held.insert(held.begin(), divide_up(held.front(), along->axis.size));
   std::vector<Exchange> towards_root;
   for (size_t i = 0; i < axes.size(); ++i) {
     const bool chained = op == CollectiveOp::broadcast || op == CollectiveOp::reduce;

@@ -12,7 +12,7 @@ constexpr StreamId compute_stream = 0;
 
 uint64_t parameters_held(const Job& job) {
   const uint64_t shards = job.layout.zero_stage == 0 ? 1 : job.layout.shard;
-  return (job.model.parameters() + shards - 1) / shards;
+  return divide_up(job.model.parameters(), shards);
 }
 
 // Writes the blocks of a training step. Never changes once made.

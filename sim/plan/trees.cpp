@@ -91,12 +91,12 @@ Exchange tree_exchange(const Axis& axis, Bytes bytes) {
   // on down; both trees are alike.
   const std::vector<Rank> depth = levels_of(0, axis.size).depth;
   const Rank deepest = *std::max_element(depth.begin(), depth.end());
-  const Bytes half = (bytes + 1) / 2;
+  const Bytes half = divide_up(bytes, 2);
   const uint64_t messages = std::clamp<uint64_t>(half, 1, uint64_t{16} * deepest);
   Exchange exchange;
   exchange.relays = deepest - 1;
   exchange.hops = messages + exchange.relays;
-  exchange.bytes = exchange.payload = (half + messages - 1) / messages;
+  exchange.bytes = exchange.payload = divide_up(half, messages);
   return exchange;
 }
 

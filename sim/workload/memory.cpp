@@ -10,8 +10,6 @@ namespace {
 constexpr Bytes bf16 = 2;
 constexpr Bytes fp32 = 4;
 
-Bytes divide_up(Bytes bytes, Bytes by) { return (bytes + by - 1) / by; }
-
 // What collectives need beside the tensors that they move.
 void add_communication_buffers(const Architecture& model, const Training& training,
                                const Layout& layout, std::vector<MemoryPart>& parts) {
