@@ -72,6 +72,8 @@ std::vector<Bytes> sizes_of(const Options& options) {
 }
 
 Algorithm read_algorithm(const std::string& name) {
+  if (name == "best")
+    throw InputError("--algorithm: \"best\" is for all dimensions, and stands alone");
   const std::vector<std::string> names = algorithm_names();
   if (std::find(names.begin(), names.end(), name) == names.end())
     throw InputError("--algorithm: \"" + name + "\" must be \"best\" or " + one_of(names));

@@ -78,7 +78,8 @@ void add_compare(CLI::App& app, Work& work) {
       "  trnsim compare scenarios/quickstart.json --at cost\n"
       "  trnsim compare scenarios/quickstart.json --at time --best-layout\n"
       "  trnsim compare out/ring/result.json out/direct/result.json\n"
-      "Exit code: 0 done, 1 a fault of trnsim, 2 the input is wrong, 3 does not fit in memory");
+      "Exit code: 0 done, 1 a fault of trnsim, 2 the input is wrong, 3 cannot run: does not fit "
+      "in memory, or would take hours");
   verb->callback([options, &work] { work = [options] { return compare(*options); }; });
 }
 

@@ -66,7 +66,8 @@ void add_run(CLI::App& app, Work& work) {
       "      --set training.global_batch=1152 --set compare_with=[]\n"
       "  trnsim run scenarios/quickstart.json --set layout.algorithm=direct --json\n"
       "  trnsim run scenarios/quickstart.json --out out/quickstart\n"
-      "Exit code: 0 done, 1 a fault of trnsim, 2 the input is wrong, 3 does not fit in memory");
+      "Exit code: 0 done, 1 a fault of trnsim, 2 the input is wrong, 3 cannot run: does not fit "
+      "in memory, or would take hours");
   verb->callback([options, &work] { work = [options] { return run(*options); }; });
 }
 

@@ -41,7 +41,7 @@ bool is_fullest_in_step(const Load& load) {
 
 }  // namespace
 
-bool shares_most_in_step(const Plan& plan, const Network& network) {
+bool shares_most_in_step(const Plan& plan, const Network& network, std::optional<Link> slow) {
   if (plan.streams.size() > 2) return false;
   const std::optional<Orbits> of_units = Orbits::of_units(plan, network);
   const Orbits orbits = of_units ? *of_units : Orbits::each(plan, network);
@@ -61,15 +61,16 @@ bool shares_most_in_step(const Plan& plan, const Network& network) {
         latencies[p] = latency;
         for (const Link link : route) {
           const LinkLevel& level = network.level(link);
-          if (level.count < units) {
-            // Uplinks of a group of units: they hold up nothing if they can take all NICs.
-            if (level.capacity * level.count < network.all_nics() * (1 - 1e-12)) return false;
-            continue;
-          }
-          const Rank home = (link - level.first) / (level.count / units);
+          // Uplinks of a group of units hold up nothing if they can take all NICs.
+          const bool of_group = level.count < units;
+          if (of_group && level.capacity * level.count < network.all_nics() * (1 - 1e-12))
+            return false;
+          if (of_group && !(slow && &network.level(*slow) == &level)) continue;
+          // All units of a group send over its uplinks alike: each place in a unit counts once.
+          const Rank home = of_group ? to / unit : (link - level.first) / (level.count / units);
           Load& load = loads[orbits.of_link(link)];
           ++load.in_step[p];
-          ++load.by_sender[of_units ? Seen{from, 0, home} : Seen{from}][p];
+          ++load.by_sender[of_units ? Seen{from, 0, of_group ? 0 : home} : Seen{from}][p];
           const Seen receiver =
               to / unit == home ? Seen{to % unit} : Seen{to % unit, to / unit, home};
           ++load.by_receiver[of_units ? receiver : Seen{to}][p];

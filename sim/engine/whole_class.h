@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "engine/graph.h"
 
 namespace trnsim {
@@ -10,8 +12,8 @@ namespace trnsim {
 
 /// Whether the bounds hold: no message can ever share a link with more others than when all ranks
 /// are in step, and all messages of a pattern have one latency. `plan` and `network` are healthy
-/// and their ranks all alike.
-bool shares_most_in_step(const Plan& plan, const Network& network);
+/// and their ranks all alike; `slow` is the link that will not be, if it is a link.
+bool shares_most_in_step(const Plan& plan, const Network& network, std::optional<Link> slow = {});
 
 /// Puts a chip's speed on all chips.
 void slow_all_chips(Graph& graph, double factor);

@@ -24,13 +24,6 @@ Seconds play_analytic(const Graph& graph) {
   return execute(graph, *medium, Fidelity::analytic, {}, {});
 }
 
-void slow_down(const Fault& fault, const Network& network, const Folding& folding, Graph& graph) {
-  if (fault.chip)
-    slow_all_chips(graph, fault.factor);
-  else
-    slow_all_links(graph, folding, network.find(*fault.link), fault.factor);
-}
-
 // The fault on its whole class. A tax on compute would tie it to when exactly messages pass.
 std::optional<Prepared> whole_class(const Job& job, const Plan& plan) {
   if (!only_one_slowdown(job) || job.system.chip.collective_tax > 0) return std::nullopt;
@@ -40,10 +33,16 @@ std::optional<Prepared> whole_class(const Job& job, const Plan& plan) {
   made.healthy = std::make_unique<const Plan>(std::move(healthy));
   const Network network(job.system);
   const Folding folding = refine(*made.healthy, network);
-  if (folding.rank_colours != 1 || !shares_most_in_step(*made.healthy, network))
+  const Fault& fault = job.faults.front();
+  const std::optional<Link> slow =
+      fault.link ? std::optional(network.find(*fault.link)) : std::nullopt;
+  if (folding.rank_colours != 1 || !shares_most_in_step(*made.healthy, network, slow))
     return std::nullopt;
   made.graph = make_graph(*made.healthy, network, folding);
-  slow_down(job.faults.front(), network, folding, made.graph);
+  if (slow)
+    slow_all_links(made.graph, folding, *slow, fault.factor);
+  else
+    slow_all_chips(made.graph, fault.factor);
   Graph alone = made.graph;
   leave_alone(alone, network, folding);
   made.at_least = play_analytic(alone);

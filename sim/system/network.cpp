@@ -7,7 +7,7 @@ namespace trnsim {
 namespace {
 
 // Whole numbers in a text, as far as any is no larger than a link's.
-std::vector<uint64_t> numbers_in(const std::string& text) {
+std::vector<uint64_t> numbers_in(std::string_view text) {
   constexpr uint64_t most = UINT32_MAX;
   std::vector<uint64_t> numbers;
   bool inside = false;
@@ -122,21 +122,24 @@ std::string Network::name(Link link) const {
 }
 
 Link Network::find(std::string_view name) const {
-  // The numbers in a name say which link of its level it could be.
-  std::vector<uint64_t> numbers;
+  // The level is the end of a name, but for the number of a mesh's port; the numbers before it say
+  // which of the level's links it could be.
   for (const LinkLevel& at : levels_) {
-    const size_t end = name.find(at.name);
-    if (end == std::string_view::npos) continue;
-    numbers = numbers_in(std::string(name.substr(0, end)) + '+' +
-                         std::string(name.substr(end + at.name.size())));
-    if (numbers.empty()) continue;
-    uint64_t index = numbers[0];
-    if (at.count >= chips_ / chips_per_unit_ && numbers.size() > 1) {
-      const uint64_t owners =
-          at.count < chips_ ? chips_per_unit_ / chips_per_nic_ : chips_per_unit_;
-      index = numbers[0] * owners + numbers[1];
-      if (at.count > chips_ && numbers.size() > 2)
-        index = index * (at.count / chips_) + numbers[2] - 1;
+    const bool ports = at.count > chips_;
+    const size_t port = ports ? name.rfind(" +") : std::string_view::npos;
+    if (ports && port == std::string_view::npos) continue;
+    const std::string_view owner = name.substr(0, port);
+    if (!owner.ends_with(at.name)) continue;
+    const std::vector<uint64_t> of = numbers_in(owner.substr(0, owner.size() - at.name.size()));
+    if (of.empty()) continue;
+    uint64_t index = of[0];
+    if (of.size() > 1)
+      index =
+          of[0] * (at.count < chips_ ? chips_per_unit_ / chips_per_nic_ : chips_per_unit_) + of[1];
+    if (ports) {
+      const std::vector<uint64_t> number = numbers_in(name.substr(port));
+      if (number.empty()) continue;
+      index = index * (at.count / chips_) + number[0] - 1;
     }
     if (index < at.count && this->name(at.first + static_cast<Link>(index)) == name)
       return at.first + static_cast<Link>(index);

@@ -26,16 +26,17 @@ TEST(WholeClass, BoundsOneFaultAmongEqualRanks) {
     const Plan healthy = training_step(job);
     const Network network(job.system);
     const Folding folding = refine(healthy, network);
-    if (folding.rank_colours != 1 || !shares_most_in_step(healthy, network)) continue;
     break_symmetry(random, job);
     if (job.faults.empty()) continue;
-    ++bounded;
     const Fault& fault = job.faults.front();
+    const auto slow = fault.link ? std::optional(network.find(*fault.link)) : std::nullopt;
+    if (folding.rank_colours != 1 || !shares_most_in_step(healthy, network, slow)) continue;
+    ++bounded;
     Graph all = make_graph(healthy, network, folding);
-    if (fault.chip)
-      slow_all_chips(all, fault.factor);
+    if (slow)
+      slow_all_links(all, folding, *slow, fault.factor);
     else
-      slow_all_links(all, folding, network.find(*fault.link), fault.factor);
+      slow_all_chips(all, fault.factor);
     const Seconds most = analytic(all);  // all ranks are in step, and phases follow one another
     leave_alone(all, network, folding);
     const Seconds least = analytic(all);
@@ -64,6 +65,9 @@ TEST(WholeClass, NeedsUplinksThatTakeAllNics) {
   job.layout.data = job.training.global_batch = 16;
   const auto bounded = [&] { return shares_most_in_step(training_step(job), network_of(job)); };
   EXPECT_TRUE(bounded());
+  const Network network = network_of(job);
+  const Link uplink = network.find("group 1 pod, up");
+  EXPECT_TRUE(shares_most_in_step(training_step(job), network, uplink));
   job.system.scale_out.layers.front().oversubscription = exactly(2);
   EXPECT_FALSE(bounded());
 }

@@ -135,6 +135,23 @@ TEST_P(EveryTopology, LevelsFollowEachOtherAndSumToAllLinks) {
   }
 }
 
+// Numbers in a name say which link is meant, so dimensions may be named as they like.
+TEST(Network, FindsLinksOfDimensionsWithOddNames) {
+  System system = load_system("p5.json", 2);
+  FabricDimension one = system.scale_up.front();
+  one.name = "1";
+  one.kind = FabricDimension::Kind::mesh;
+  one.size = 12;
+  FabricDimension chip = one;
+  chip.name = "chip 0 +1";
+  chip.kind = FabricDimension::Kind::ring;
+  chip.size = 4;
+  system.scale_up = {one, chip};
+  const Network network(system);
+  for (Link link = 0; link < network.links(); ++link)
+    EXPECT_EQ(network.find(network.name(link)), link) << network.name(link);
+}
+
 TEST_P(EveryTopology, LinksAreFoundByTheirNamesWhichAreUnique) {
   const Network network(load_system(GetParam(), 2));
   std::set<std::string> names;
