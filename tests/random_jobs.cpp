@@ -4,6 +4,7 @@
 
 #include "fixtures.h"
 #include "plan/groups.h"
+#include "plan/library_group.h"
 
 namespace trnsim::test {
 
@@ -49,6 +50,29 @@ System random_system(Random& random) {
   return system;
 }
 
+namespace {
+
+// A library of one or two ways, or one that chooses by size, if it can run the job.
+void use_library(Random& random, Job& job) {
+  if (!job.layout.ordered || job.layout.pieces > 1 || !random.chance(2)) return;
+  Library& library = job.system.library;
+  library.name = "any";
+  library.wire = library.fill = exactly(0);
+  if (random.chance(3))
+    library.sizes = {{exactly(0), Algorithm::direct}, {exactly(20'000), Algorithm::ring}};
+  else
+    for (const auto kind : {LibraryWay::Kind::tree, LibraryWay::Kind::ring})
+      library.ways.push_back({kind, "P", exactly(1e-6), exactly(random.from(0, 3) * 1e-6),
+                              exactly(random.from(0, 9) * 1e-6), exactly(0), exactly(1),
+                              exactly(0.5), exactly(0), exactly(0)});
+  if (obstacle(LibraryChoice{}, job.system, fabric_axes(job.system)))
+    library = {};
+  else
+    job.layout.algorithms.library.emplace();
+}
+
+}  // namespace
+
 Job random_job(Random& random) {
   Job job = small_job(random_system(random));
   job.training.global_batch *= random.from(1, 2);
@@ -65,6 +89,7 @@ Job random_job(Random& random) {
   job.layout.overlap_grad_reduce = !random.chance(4);
   job.layout.overlap_param_gather = !random.chance(4);
   job.layout.prefetch = random.from(0, 2);
+  use_library(random, job);
   job.layout.reduce_bucket = {random.from(1, 5) * 10000, 0, 5000};
   job.layout.gather_bucket = {0, random.from(1, 5) * 10000, 0};
   return job;

@@ -17,7 +17,7 @@ std::string check_file(const std::string& path) {
   const Document document = Document::load(path, {});
   const std::string format = JsonReader(document).at("format").as_one_of(
       {"trnsim.scenario.v1", "trnsim.system.v1", "trnsim.chip.v1", "trnsim.workload.v1",
-       "trnsim.recipe.v1", "trnsim.replay.v1", "trnsim.result.v1"});
+       "trnsim.library.v1", "trnsim.recipe.v1", "trnsim.replay.v1", "trnsim.result.v1"});
   const JsonReader json(document);
   if (format == "trnsim.scenario.v1") {
     load_scenario(path, {});
@@ -30,6 +30,11 @@ std::string check_file(const std::string& path) {
   if (format == "trnsim.chip.v1") {
     read_chip(json);
     return "chip";
+  }
+  if (format == "trnsim.library.v1") {
+    std::vector<Number> numbers;
+    read_library(json, numbers);
+    return "collective library";
   }
   if (format == "trnsim.workload.v1") {
     read_architecture(json);
@@ -68,7 +73,7 @@ void add_check(CLI::App& app, Work& work) {
   CLI::App* verb = app.add_subcommand(
       "check", "Say whether files are right, and if not, where, without running");
   verb->add_option("files", options->files,
-                   "Scenarios, systems, chips, workloads, recipes and results")
+                   "Scenarios, systems, chips, libraries, workloads, recipes and results")
       ->required();
   verb->footer(
       "Examples:\n"

@@ -9,6 +9,7 @@
 #include "cli/questions.h"
 #include "cli/verbs.h"
 #include "plan/groups.h"
+#include "plan/library_group.h"
 #include "result/collective_run.h"
 #include "result/table.h"
 
@@ -72,17 +73,37 @@ std::vector<Bytes> sizes_of(const Options& options) {
 }
 
 Algorithm read_algorithm(const std::string& name) {
-  if (name == "best")
-    throw InputError("--algorithm: \"best\" is for all dimensions, and stands alone");
+  if (name == "best" || name == "library")
+    throw InputError("--algorithm: \"" + name + "\" is for all dimensions, and stands alone");
   const std::vector<std::string> names = algorithm_names();
   if (std::find(names.begin(), names.end(), name) == names.end())
-    throw InputError("--algorithm: \"" + name + "\" must be \"best\" or " + one_of(names));
+    throw InputError("--algorithm: \"" + name + "\" must be \"library\", \"best\" or " +
+                     one_of(names));
   return algorithm_of(name);
 }
 
-// "ring", or "plane=direct" for one dimension.
+// "library", "library=tree" or "library=tree/LL".
+std::optional<LibraryChoice> read_library_choice(const Options& options, const CollectiveJob& job) {
+  const std::string& text = options.algorithms.front();
+  const std::string name = text.substr(0, text.find('='));
+  if (options.algorithms.size() > 1 || name != "library") return std::nullopt;
+  LibraryChoice made;
+  if (name != text) made.algorithm = text.substr(name.size() + 1);
+  if (const size_t slash = made.algorithm.find('/'); slash != std::string::npos) {
+    made.protocol = made.algorithm.substr(slash + 1);
+    made.algorithm.resize(slash);
+  }
+  if (const auto why = obstacle(made, job.system, group_axes(job)))
+    throw InputError("--algorithm: \"" + text + "\": the collective library of " + job.system.name +
+                     ' ' + *why);
+  return made;
+}
+
+// "ring", or "plane=direct" for one dimension; or what the library does.
 Algorithms read_choice(const Options& options, const CollectiveJob& job) {
   Algorithms made;
+  made.library = read_library_choice(options, job);
+  if (made.library) return made;
   for (const std::string& text : options.algorithms) {
     const size_t equals = text.find('=');
     if (equals == std::string::npos)
@@ -210,9 +231,31 @@ void print_json(const CollectiveJob& job, const std::vector<CollectiveRow>& rows
   std::cout << whole.dump(2) << '\n';
 }
 
-int collective(const Options& options) {
+// What people get who ask for nothing: what the library does, if it is known and can run the group.
+std::string default_algorithm(const CollectiveJob& job) {
+  return is_chosen(job.op) && !obstacle(LibraryChoice{}, job.system, group_axes(job)) ? "library"
+                                                                                      : "best";
+}
+
+// The ways that the library had the choice of.
+void print_ways(const CollectiveJob& job) {
+  Plan plan;
+  const Group group =
+      make_library_group(plan, job.system, "ranks", group_axes(job), *job.algorithms.library, 1);
+  if (!group.library || group.size() == 1 || !group.library->by_size.empty()) return;
+  std::cout << "\nchosen for " << job.bytes << " B by what " << job.system.library.name
+            << " expects of its algorithms and protocols:\n";
+  std::vector<std::vector<std::string>> table{{"algorithm", "protocol", "latency (us)", "in all"}};
+  for (const Streaming& way : streamings_of(*group.library, job.op, job.bytes))
+    table.push_back({name_of(way.way->kind), way.way->protocol, fixed(way.latency * 1e6, 2),
+                     fixed(way.estimate * 1e6, 2)});
+  std::cout << aligned(table);
+}
+
+int collective(Options options) {
   const CollectiveJob job = read_job(options);
   const std::vector<Bytes> sizes = sizes_of(options);
+  if (options.algorithms.empty()) options.algorithms = {default_algorithm(job)};
   const bool best = options.algorithms == std::vector<std::string>{"best"};
   const Algorithms chosen = best ? Algorithms{} : read_choice(options, job);
   std::vector<CollectiveJob> jobs;
@@ -231,6 +274,8 @@ int collective(const Options& options) {
   }
   print_table(job, rows, options.explain);
   if (options.explain && !tried.empty()) print_candidates(sizes.back(), tried);
+  if (options.explain && jobs.back().algorithms.library && is_chosen(job.op))
+    print_ways(jobs.back());
   return 0;
 }
 
@@ -238,7 +283,6 @@ int collective(const Options& options) {
 
 void add_collective(CLI::App& app, Work& work) {
   auto options = std::make_shared<Options>();
-  options->algorithms = {"best"};
   CLI::App* verb =
       app.add_subcommand("collective", "Time one collective over sizes, as nccl-tests does");
   verb->add_option("--system", options->system, "A system file")->required();
@@ -249,10 +293,11 @@ void add_collective(CLI::App& app, Work& work) {
                    "scatter, send_recv or barrier")
       ->capture_default_str();
   verb->add_option("--algorithm", options->algorithms,
-                   "best, or one for all dimensions, or DIMENSION=NAME; may be given several times")
+                   "library, library=NAME or library=NAME/PROTOCOL: as the system's collective "
+                   "library has it; best; one for all dimensions; or DIMENSION=NAME, several times "
+                   "(library, where it is described)")
       ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->default_str("best");
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_option("-b,--min", options->min, "Least size, in bytes")->capture_default_str();
   verb->add_option("-e,--max", options->max, "Largest size; 64K, 128M, 16G are powers of 1024")
       ->capture_default_str();
@@ -282,7 +327,9 @@ void add_collective(CLI::App& app, Work& work) {
       "Examples:\n"
       "  trnsim collective --system topologies/trn3-gen2-ultraserver.json --explain\n"
       "  trnsim collective --system topologies/p5.json --units 4 --op all_gather -b 1M -e 1G\n"
-      "  trnsim collective --system topologies/p5.json --algorithm \"NVSwitch=nvls\" --explain\n"
+      "  trnsim collective --system topologies/dgx-h100.json --units 64 --explain\n"
+      "  trnsim collective --system topologies/p5.json --algorithm library=tree/LL\n"
+      "  trnsim collective --system topologies/p5.json --algorithm NVSwitch=nvls --explain\n"
       "  trnsim collective --system topologies/p5.json --units 2 --count 2 --stride 8 \\\n"
       "    --every-group --op all_to_all\n"
       "Exit code: 0 done, 1 a fault of trnsim, 2 the input is wrong, 3 it would take hours");

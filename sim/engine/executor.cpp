@@ -98,7 +98,10 @@ class Executor {
     settle(rank);
     ++ranks_[rank].active_exchanges;
     if (tax_ > 0) foresee_end(rank);
-    begin_hop(rank, position);
+    if (const auto* delay = std::get_if<Delay>(&step.work))
+      medium_.after(delay->seconds, {Event::Kind::delay_passed, rank, position});
+    else
+      begin_hop(rank, position);
   }
 
   // A chip's rate of compute, as a part of its full speed: collectives take what the tax says.
@@ -188,8 +191,9 @@ class Executor {
     free_.pop_back();
     in_flight_[slot] = {message, sender, receiver};
     const Exchange& exchange = exchange_of(in_flight_[slot]);
-    const Seconds latency = (graph_.messages[message].latency + exchange.delay) *
-                            static_cast<double>(hops_at_once(exchange));
+    const Seconds of_route = exchange.no_latency ? 0 : graph_.messages[message].latency;
+    const Seconds latency =
+        (of_route + exchange.delay) * static_cast<double>(hops_at_once(exchange));
     if (latency > 0)
       medium_.after(latency, {Event::Kind::latency_passed, slot, 0});
     else
@@ -280,6 +284,9 @@ class Executor {
     switch (event.kind) {
       case Event::Kind::computed:
         end_computation(event.index, event.detail);
+        return;
+      case Event::Kind::delay_passed:
+        end_exchange(event.index, event.detail);
         return;
       case Event::Kind::latency_passed:
         put_on_wire(event.index);

@@ -11,7 +11,7 @@ namespace trnsim {
 
 /// What the executor wants to hear of when something that it started has ended.
 struct Event {
-  enum class Kind : uint8_t { computed, latency_passed, delivered, reduced };
+  enum class Kind : uint8_t { computed, delay_passed, latency_passed, delivered, reduced };
   Kind kind = Kind::computed;
   uint32_t index = 0;   // a rank class, or a message in flight
   uint64_t detail = 0;  // the executor's own

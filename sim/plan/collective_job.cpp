@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "plan/groups.h"
+#include "plan/library_group.h"
 
 namespace trnsim {
 namespace {
@@ -51,11 +52,15 @@ Plan collective_plan(const CollectiveJob& job) {
   plan.ranks = job.system.chips();
   plan.streams = {"compute", "collectives"};
   plan.names = {"start", to_string(job.op)};
-  Group group = make_group(plan, job.op, "ranks", group_axes(job), job.algorithms);
-  const bool can_pass_in_pieces = job.op == CollectiveOp::all_reduce ||
-                                  job.op == CollectiveOp::all_gather ||
-                                  job.op == CollectiveOp::reduce_scatter;
-  pipeline(plan, group, can_pass_in_pieces ? job.pieces : 1, 1);
+  const bool has_choice = is_chosen(job.op);
+  const bool by_library = has_choice && job.algorithms.library;
+  Group group = by_library ? make_library_group(plan, job.system, "ranks", group_axes(job),
+                                                *job.algorithms.library, 1)
+                           : make_group(plan, job.op, "ranks", group_axes(job), job.algorithms);
+  if (by_library)
+    prepare(plan, group, job.op, job.bytes);
+  else
+    pipeline(plan, group, has_choice ? job.pieces : 1, 1);
   if (!job.group.everywhere && job.group.count < plan.ranks) keep_to_one_group(plan, job.group);
   const bool some_are_special =
       std::any_of(plan.patterns.begin(), plan.patterns.end(),

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "plan/library_group.h"
 #include "plan/rooted.h"
 
 namespace trnsim {
@@ -158,6 +159,17 @@ std::vector<CollectiveOp> collective_ops() {
           CollectiveOp::barrier};
 }
 
+CollectiveOp collective_op_of(const std::string& name) {
+  for (const CollectiveOp op : collective_ops())
+    if (to_string(op) == name) return op;
+  throw std::logic_error("no collective has this name");
+}
+
+bool is_chosen(CollectiveOp op) {
+  return op == CollectiveOp::all_reduce || op == CollectiveOp::all_gather ||
+         op == CollectiveOp::reduce_scatter;
+}
+
 Group make_group(Plan& plan, CollectiveOp op, const std::string& name,
                  const std::vector<Axis>& axes, const Algorithms& algorithms) {
   Group group{name, {}};
@@ -212,6 +224,12 @@ std::vector<Exchange> exchanges_of(const Group& group, CollectiveOp op, Bytes by
 
 Position add_collective(Unrolled& program, const Group& group, CollectiveOp op, Bytes bytes,
                         const CollectiveSteps& steps, std::vector<Position> after) {
+  if (group.library && !group.axes.empty()) {
+    if (group.library->by_size.empty())
+      return add_streaming(program, group, op, bytes, steps, std::move(after));
+    return add_collective(program, group_for(*group.library, bytes), op, bytes, steps,
+                          std::move(after));
+  }
   const std::vector<Exchange> exchanges =
       exchanges_of(group, op, divide_up(bytes, group.pieces), steps.reduction);
   if (exchanges.empty()) {
@@ -260,6 +278,16 @@ Bytes shard_bytes(const Group& group, Bytes bytes) { return shards(group, bytes)
 
 Collective collective_info(const Plan& plan, CollectiveOp op, const std::string& what,
                            const Group& group, Bytes bytes) {
+  if (group.library && !group.axes.empty()) {
+    if (!group.library->by_size.empty()) {
+      Collective info = collective_info(plan, op, what, group_for(*group.library, bytes), bytes);
+      info.algorithm = group.library->library.name + ": " + info.algorithm;
+      return info;
+    }
+    const auto [sent, algorithm] = describe_streaming(plan, *group.library, op, bytes);
+    return {to_string(op), what,  group.name, algorithm,
+            group.size(),  bytes, sent,       bus_factor(op, group.size())};
+  }
   Bytes sent = 0;
   for (const Exchange& exchange : exchanges_of(group, op, divide_up(bytes, group.pieces), {}))
     sent += group.pieces * sent_by_a_rank(plan, exchange);

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "plan/passes.h"
 #include "plan/plan.h"
-#include "workload/algorithm.h"
+#include "system/algorithm.h"
 
 namespace trnsim {
 
@@ -25,8 +26,14 @@ enum class CollectiveOp {
 
 /// "all_gather"
 std::string to_string(CollectiveOp op);
+/// The one of that name, which must be one of them.
+CollectiveOp collective_op_of(const std::string& name);
 /// All of them.
 std::vector<CollectiveOp> collective_ops();
+/// Whether several algorithms can do it: all-gather, reduce-scatter and all-reduce.
+bool is_chosen(CollectiveOp op);
+
+struct LibraryGroup;
 
 /// The ranks of a collective: a product of axes, the fastest fabric first.
 struct Group {
@@ -35,6 +42,9 @@ struct Group {
   /// A collective's buffer goes in so many pieces, each along one axis while others are on others.
   uint32_t pieces = 1;
   std::vector<StreamId> streams = {};  // of each axis, if there are several pieces
+  /// If there, the system's collective library decides how (plan/library_group.h): `axes` then have
+  /// no patterns, and the streams are for what moves inside units and between them.
+  std::shared_ptr<LibraryGroup> library = {};
 
   Rank size() const;
 };

@@ -1,6 +1,7 @@
 #include "plan/data_parallel.h"
 
 #include "plan/groups.h"
+#include "plan/library_group.h"
 
 namespace trnsim {
 
@@ -17,14 +18,6 @@ DataCollectives::DataCollectives(const Job& job, Plan& plan)
                  static_cast<Bytes>(job.system.chip.reduction_chunk.value)} {
   const Layout& layout = job.layout;
   const std::vector<Axis> axes = fabric_axes(job.system);
-  const CollectiveOp any = CollectiveOp::all_reduce;
-  if (layout.zero_stage == 0 || layout.shard == layout.data) {
-    shard = make_group(plan, any, "data", axes, layout.algorithms);
-  } else {
-    const auto [inner, outer] = split_axes(axes, static_cast<Rank>(layout.shard));
-    shard = make_group(plan, any, "shard", inner, layout.algorithms);
-    replicas = make_group(plan, any, "replicas", outer, layout.algorithms);
-  }
   plan.streams = {"compute"};
   if (layout.ordered) plan.streams.emplace_back("collectives");
   for (const CollectiveOp op :
@@ -33,15 +26,41 @@ DataCollectives::DataCollectives(const Job& job, Plan& plan)
     streams_[op] = static_cast<StreamId>(plan.streams.size() - 1);
     names_[op] = name_index(plan, to_string(op));
   }
-  pipeline(plan, shard, layout.pieces, 1);
-  pipeline(plan, replicas, layout.pieces, 1);
+  const auto make = [&](const std::string& name, const std::vector<Axis>& of,
+                        const Algorithms& algorithms) {
+    if (algorithms.library)
+      return make_library_group(plan, job.system, name, of, *algorithms.library, 1);
+    Group made = make_group(plan, CollectiveOp::all_reduce, name, of, algorithms);
+    pipeline(plan, made, layout.pieces, 1);
+    return made;
+  };
+  const auto make_all = [&](const std::string& name, const std::vector<Axis>& of) {
+    for (const auto& [op, algorithms] : layout.algorithms_of)
+      variants_[{collective_op_of(op), name}] = make(name, of, algorithms);
+    return make(name, of, layout.algorithms);
+  };
+  if (layout.zero_stage == 0 || layout.shard == layout.data) {
+    shard = make_all("data", axes);
+  } else {
+    const auto [inner, outer] = split_axes(axes, static_cast<Rank>(layout.shard));
+    shard = make_all("shard", inner);
+    replicas = make_all("replicas", outer);
+  }
+}
+
+const Group& DataCollectives::variant(CollectiveOp op, const Group& group) const {
+  const auto found = variants_.find({op, group.name});
+  return found == variants_.end() ? group : found->second;
 }
 
 void DataCollectives::announce(Plan& plan, CollectiveOp op, const std::string& what,
                                const Group& group, Bytes bytes) {
   const auto [known, is_new] = ids_.try_emplace({op, what, group.name, bytes},
                                                 static_cast<CollectiveId>(plan.collectives.size()));
-  if (is_new) plan.collectives.push_back(collective_info(plan, op, what, group, bytes));
+  if (!is_new) return;
+  const Group& of = variant(op, group);
+  prepare(plan, of, op, bytes);
+  plan.collectives.push_back(collective_info(plan, op, what, of, bytes));
 }
 
 Position DataCollectives::add(Unrolled& program, CollectiveOp op, const std::string& what,
@@ -57,7 +76,7 @@ Position DataCollectives::add(Unrolled& program, CollectiveOp op, const std::str
   steps.reduction = reduction_;
   steps.memory_at_begin = memory_at_begin;
   steps.memory_at_end = memory_at_end;
-  return add_collective(program, group, op, bytes, steps, std::move(after));
+  return add_collective(program, variant(op, group), op, bytes, steps, std::move(after));
 }
 
 ParameterBroadcast::ParameterBroadcast(const Job& job, Plan& plan) {

@@ -52,7 +52,11 @@ class DataCollectives {
  private:
   using Key = std::tuple<CollectiveOp, std::string, std::string, Bytes>;
 
+  /// The group as collectives of this kind use it.
+  const Group& variant(CollectiveOp op, const Group& group) const;
+
   Reduction reduction_;
+  std::map<std::pair<CollectiveOp, std::string>, Group> variants_;  // by name of the group
   std::map<CollectiveOp, StreamId> streams_;
   std::map<CollectiveOp, uint16_t> names_;
   std::map<Key, CollectiveId> ids_;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "plan/plan.h"
-#include "workload/algorithm.h"
+#include "system/algorithm.h"
 
 namespace trnsim {
 

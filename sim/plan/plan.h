@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/units.h"
+#include "system/algorithm.h"
 #include "system/system.h"
-#include "workload/algorithm.h"
 
 namespace trnsim {
 
@@ -52,6 +52,13 @@ struct Pattern {
   }
 };
 
+/// Time that passes on a stream of collectives and that nothing slows: what a collective library
+/// takes before data moves. The rank is in an exchange meanwhile.
+struct Delay {
+  Seconds seconds = 0;
+  PatternId along = 0;  // whose messages it is spent on
+};
+
 /// What the messages of a pass of a collective hold (block_of() in plan/passes), so that the
 /// schedule can be proved by moving sets of chunks. A chunk has one coordinate for each axis of the
 /// group: on axes before this one a message holds those of the sender's own coordinate, on later
@@ -84,6 +91,7 @@ struct Exchange {
   Seconds delay = 0;  // beside the route's latency, of each message
   Seconds reduction = 0;
   bool reduces = false;
+  bool no_latency = false;  // of the route: a Delay before contains it
   Region region;
 
   /// Messages to each peer.
@@ -109,7 +117,7 @@ struct Label {
 /// are done.
 struct Step {
   StreamId stream = 0;
-  std::variant<Compute, Exchange> work;
+  std::variant<Compute, Exchange, Delay> work;
   std::vector<Position> after;
   int64_t memory_at_begin = 0;  // bytes taken (or, if negative, freed)
   int64_t memory_at_end = 0;

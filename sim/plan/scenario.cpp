@@ -5,6 +5,7 @@
 
 #include "plan/comparison.h"
 #include "plan/groups.h"
+#include "plan/library_group.h"
 
 namespace trnsim {
 namespace {
@@ -159,19 +160,28 @@ void check_sequence(const Job& job, const JsonReader& training) {
       .fail(std::to_string(job.training.sequence_length) + " is too long: " + limit);
 }
 
+void check_library(const Job& job, const LibraryChoice& told, const JsonReader& place) {
+  if (const auto why = obstacle(told, job.system, fabric_axes(job.system)))
+    place.fail("the collective library of " + job.system.name + ' ' + *why);
+  if (!job.system.library.ways.empty() && (job.layout.pieces > 1 || !job.layout.ordered))
+    place.fail(job.system.library.name +
+               " cuts buffers by itself and has one stream; \"pieces\" must be 1 and "
+               "\"collective_streams\" \"one\"");
+}
+
 // Every dimension that is named must be there, and its algorithm possible on it.
-void check_algorithms(const Job& job, const JsonReader& layout) {
+void check_algorithms(const Job& job, const Algorithms& algorithms, const JsonReader& place) {
   std::vector<std::string> names;
-  JsonReader place = place_of(layout, "algorithm");
+  if (algorithms.library) return check_library(job, *algorithms.library, place);
   for (const Axis& axis : fabric_axes(job.system)) {
     names.push_back(axis.name);
     if (axis.size == 1) continue;
-    const Algorithm algorithm = job.layout.algorithms.of(axis.name);
+    const Algorithm algorithm = algorithms.of(axis.name);
     if (const auto why = obstacle(algorithm, axis, job.system))
       place.fail('"' + to_string(algorithm) + "\" along " + axis.name + " of " + job.system.name +
                  " (" + std::to_string(axis.size) + " ranks) " + *why);
   }
-  for (const auto& [name, algorithm] : job.layout.algorithms.along)
+  for (const auto& [name, algorithm] : algorithms.along)
     if (std::find(names.begin(), names.end(), name) == names.end())
       place.fail('"' + name + "\" is no dimension of " + job.system.name + "; it has " +
                  one_of(names));
@@ -196,7 +206,9 @@ void check_job(const Job& job, const JsonReader& layout, const JsonReader& train
   check_sequence(job, training);
   check_size(job, training);
   check_shard(job, layout);
-  check_algorithms(job, layout);
+  check_algorithms(job, job.layout.algorithms, place_of(layout, "algorithm"));
+  for (const auto& [op, algorithms] : job.layout.algorithms_of)
+    check_algorithms(job, algorithms, place_of(place_of(layout, "algorithm_of"), op.c_str()));
 }
 
 void check_purchase(const JsonReader& json, const System& system, const std::string& purchase) {

@@ -42,11 +42,6 @@ CollectiveRow row_of(const json& values) {
           values[12]};
 }
 
-bool is_summed_by_choice(CollectiveOp op) {
-  return op == CollectiveOp::all_reduce || op == CollectiveOp::all_gather ||
-         op == CollectiveOp::reduce_scatter;
-}
-
 Seconds analytic_time(CollectiveJob job) {
   job.engine.fidelity = Fidelity::analytic;
   job.engine.fold = true;
@@ -93,7 +88,7 @@ std::vector<CollectiveRow> run_collectives(const std::vector<CollectiveJob>& job
 CollectiveJob with_best_algorithms(const CollectiveJob& job, std::vector<Candidate>* tried) {
   CollectiveJob best = job;
   best.algorithms = {};
-  if (!is_summed_by_choice(job.op)) return best;
+  if (!is_chosen(job.op)) return best;
   for (const Axis& axis : group_axes(job)) {
     std::vector<Candidate> candidates;
     for (const std::string& name : algorithm_names()) {

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "plan/comparison.h"
+#include "plan/groups.h"
+#include "plan/library_group.h"
 #include "result/simulate.h"
 #include "workload/memory.h"
 
@@ -96,11 +98,28 @@ Seconds analytic_step(const Job& job) {
   return simulate(analytic).step_time;
 }
 
+namespace {
+
+// What "best" has the choice of: a library of which it is known how it streams stands for what
+// people get; else the fastest of what is possible.
+std::vector<Algorithms> algorithms_to_try(const Job& job) {
+  Algorithms library;
+  library.library.emplace();
+  const bool can_run = !obstacle(*library.library, job.system, fabric_axes(job.system)) &&
+                       job.layout.pieces == 1 && job.layout.ordered;
+  if (can_run && !job.system.library.ways.empty()) return {library};
+  std::vector<Algorithms> all{{Algorithm::ring}, {Algorithm::direct}};
+  if (can_run) all.push_back(library);
+  return all;
+}
+
+}  // namespace
+
 Job best_algorithm(const Job& job) {
   Shortest shortest(job);
-  for (const Algorithm algorithm : {Algorithm::ring, Algorithm::direct}) {
+  for (const Algorithms& algorithms : algorithms_to_try(job)) {
     Job candidate = job;
-    candidate.layout.algorithms = {algorithm};
+    candidate.layout.algorithms = algorithms;
     shortest.consider(candidate);
   }
   return std::move(shortest).best();
@@ -123,8 +142,8 @@ Job best_layout(const Job& job) {
         candidate.training.micro_batch = batch;
         for (const Recompute recompute : {Recompute::none, Recompute::selective, Recompute::full}) {
           candidate.training.recompute = recompute;
-          for (const Algorithm algorithm : {Algorithm::ring, Algorithm::direct}) {
-            candidate.layout.algorithms = {algorithm};
+          for (const Algorithms& algorithms : algorithms_to_try(job)) {
+            candidate.layout.algorithms = algorithms;
             if (fits(candidate)) shortest.consider(candidate);
           }
         }

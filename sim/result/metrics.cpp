@@ -54,8 +54,10 @@ void Metrics::begun(const Span& span) {
     (span.blocker == compute_stream ? rank.breakdown.other
                                     : rank.breakdown.exposed_communication) += wait;
   } else {
-    rank.exchanges.push_back(
-        {span.position, std::get<Exchange>(span.step->work).pattern, span.step->label.collective});
+    const auto* exchange = std::get_if<Exchange>(&span.step->work);
+    const PatternId along =
+        exchange != nullptr ? exchange->pattern : std::get<Delay>(span.step->work).along;
+    rank.exchanges.push_back({span.position, along, span.step->label.collective});
   }
   if (label.first_of_collective)
     rank.collective_begin[static_cast<size_t>(label.collective)] = span.begin;

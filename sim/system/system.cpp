@@ -206,6 +206,7 @@ System read_system(JsonReader json) {
   scale_up.reject_unknown_keys();
 
   system.scale_out = read_scale_out(json.at("scale_out"), numbers, system.chips_per_unit());
+  if (auto library = json.find("library")) system.library = read_library(*library, system.numbers);
   JsonReader prices = json.at("prices");
   for (auto& [kind, price] : prices.members()) {
     if (std::find(purchases.begin(), purchases.end(), kind) == purchases.end())

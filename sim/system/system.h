@@ -7,6 +7,7 @@
 
 #include "base/json_reader.h"
 #include "base/units.h"
+#include "system/library.h"
 
 namespace trnsim {
 
@@ -106,6 +107,7 @@ struct System {
   std::string scale_up_name;
   std::vector<FabricDimension> scale_up;
   ScaleOut scale_out;
+  Library library;
   std::map<std::string, Number> prices;  // USD a chip-hour by kind of purchase
   Power power;
   std::vector<Number> numbers;  // every sourced number above, as read

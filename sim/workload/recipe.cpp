@@ -160,6 +160,17 @@ Layout read_layout(JsonReader json, const Layout* base, std::optional<uint64_t> 
   if (auto algorithm = json.find("algorithm")) {
     layout.best_algorithm = algorithm->is_string() && algorithm->as_string() == "best";
     if (!layout.best_algorithm) layout.algorithms = read_algorithms(*algorithm);
+    layout.algorithms_of.clear();
+  }
+  if (auto differing = json.find("algorithm_of")) {
+    layout.algorithms_of.clear();
+    for (auto& [op, algorithm] : differing->members()) {
+      const std::vector<std::string> ops{"all_gather", "reduce_scatter", "all_reduce"};
+      if (std::find(ops.begin(), ops.end(), op) == ops.end())
+        algorithm.fail("no collective of training has this name; write " + one_of(ops) +
+                       did_you_mean(op, ops));
+      layout.algorithms_of[op] = read_algorithms(algorithm);
+    }
   }
   set(json.find("broadcast_parameters"), layout.broadcast_parameters);
   if (auto pieces = json.find("pieces"))

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
 #include "base/json_reader.h"
 #include "base/units.h"
-#include "workload/algorithm.h"
+#include "system/algorithm.h"
 
 namespace trnsim {
 
@@ -67,6 +68,7 @@ struct Layout {
   bool dynamic_buckets = true;        // filled as gradients come, not by order of registration
   bool sync_every_microbatch = true;  // else gradients are reduced after the last one
   Algorithms algorithms = {};         // of collectives, along each dimension of the fabric
+  std::map<std::string, Algorithms> algorithms_of = {};  // of those ("all_gather") that differ
   bool best_algorithm = false;        // chosen for the system, by analytic fidelity
   bool ordered = true;                // collectives share one stream; else one stream for each kind
   uint32_t pieces = 1;                // of a collective, each along another dimension at a time

@@ -102,6 +102,11 @@ const std::map<std::string, Target> targets = {
     {"chip",
      document(inputs / "topologies/chips", [](const Document& it) { read_chip(JsonReader(it)); })},
     {"document", document(innermost, [](const Document& it) { it.root().dump(); })},
+    {"library", document(inputs / "topologies/libraries",
+                         [](const Document& it) {
+                           std::vector<Number> numbers;
+                           read_library(JsonReader(it), numbers);
+                         })},
     {"overrides", overrides},
     {"quantities", quantities},
     {"recipe", document(inputs / "workloads/recipes",

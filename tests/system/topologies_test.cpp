@@ -30,8 +30,11 @@ TEST(Topologies, AllLoad) {
     const std::string format = raw(file).at("format");
     EXPECT_EQ(test::error_of([&] {
                 const Document document = Document::load(file, {});
+                std::vector<Number> numbers;
                 if (format == "trnsim.chip.v1")
                   read_chip(JsonReader(document));
+                else if (format == "trnsim.library.v1")
+                  read_library(JsonReader(document), numbers);
                 else
                   read_system(JsonReader(document));
               }),
@@ -42,8 +45,9 @@ TEST(Topologies, AllLoad) {
 // Walks the raw JSON, so that it holds whatever the reader lets pass: whatever is no name, count,
 // kind or file is a number with a source.
 void expect_sourced(const json& value, const std::string& place) {
-  static const std::set<std::string> plain{"format", "name",   "note",  "kind",  "size",
-                                           "links",  "planes", "units", "chips", "file"};
+  static const std::set<std::string> plain{"format", "name",  "note",      "kind",
+                                           "size",   "links", "planes",    "units",
+                                           "chips",  "file",  "algorithm", "protocol"};
   ASSERT_TRUE(value.is_structured()) << place << ": " << value;
   if (value.is_object() && value.contains("value")) {
     const std::string source = value.value("source", "");

@@ -48,14 +48,13 @@ TEST(PublishedRuns, ArePredictedWithAMeanErrorBelowAFifth) {
 }
 
 // From 128 to 512 chips the efficiency is to be within 5 points of the measured one. That of
-// MPT-13B is. That of MPT-3B is not: a chip loses 7.5 % in the measurement and next to nothing
-// here.
+// MPT-13B is. That of MPT-3B is not: a chip loses 7.5 % in the measurement and 1.6 % here.
 TEST(PublishedRuns, ScaleAsMeasured) {
   size_t found = 0;
   for (const WeakScaling& pair : weak_scaling(data_parallel().runs)) {
     if (pair.smaller_chips != 128 || pair.larger_chips != 512) continue;
     ++found;
-    const double limit = pair.larger == "mpt-013" ? 0.08 : 0.05;
+    const double limit = pair.larger == "mpt-013" ? 0.06 : 0.05;
     EXPECT_LT(std::abs(pair.predicted - pair.measured), limit) << pair.larger;
   }
   EXPECT_EQ(found, 2);

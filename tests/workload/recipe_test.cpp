@@ -58,10 +58,10 @@ TEST(ReadLayout, RefusesWhatThisVersionCannotDo) {
   EXPECT_EQ(with("zero_stage=1"), "");
   EXPECT_EQ(with("zero_stage=4"), "--set zero_stage: 4 must be a whole number from 0 to 3");
   EXPECT_EQ(with("bucket=200"), "--set bucket: 200 has no unit; write for example \"200 MB\"");
-  EXPECT_EQ(
-      with("algorithm=tree"),
-      "--set algorithm: \"tree\" must be \"ring\", \"two_way_ring\", \"direct\", "
-      "\"halving_doubling\", \"bruck\", \"pat\", \"double_binary_tree\", \"nvls\" or \"sharp\"");
+  EXPECT_EQ(with("algorithm=tree"),
+            "--set algorithm: \"tree\" must be \"ring\", \"two_way_ring\", \"direct\", "
+            "\"halving_doubling\", \"bruck\", \"pat\", \"double_binary_tree\", \"nvls\", \"sharp\" "
+            "or \"library\"");
   EXPECT_EQ(with("prefech=2"), "--set prefech: unknown key; did you mean \"prefetch\"?");
 }
 

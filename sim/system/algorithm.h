@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,10 +29,18 @@ std::vector<std::string> algorithm_names();
 /// The algorithm of that name, which must be one of them.
 Algorithm algorithm_of(const std::string& name);
 
-/// One algorithm for all dimensions but those that have one of their own.
+/// What the system's collective library is told; what is empty, it chooses.
+struct LibraryChoice {
+  std::string algorithm = {};
+  std::string protocol = {};
+  bool operator==(const LibraryChoice&) const = default;
+};
+
+/// One algorithm for all dimensions but those that have one of their own; or the library's.
 struct Algorithms {
   Algorithm everywhere = Algorithm::ring;
   std::map<std::string, Algorithm> along = {};  // by name of the dimension
+  std::optional<LibraryChoice> library = {};
 
   Algorithm of(const std::string& dimension) const {
     const auto found = along.find(dimension);
@@ -40,11 +49,11 @@ struct Algorithms {
   bool operator==(const Algorithms&) const = default;
 };
 
-/// "ring", or "ring; plane: direct".
+/// "ring", "ring; plane: direct", "library" or "library: tree, LL".
 std::string to_string(const Algorithms& algorithms);
 
-/// Reads a name, or an object of names by dimension with "other" for the rest (a ring, if it is not
-/// there). Throws InputError.
+/// Reads a name; an object of names by dimension with "other" for the rest (a ring, if it is not
+/// there); "library", or an object with "library" and perhaps "protocol". Throws InputError.
 Algorithms read_algorithms(JsonReader json);
 
 }  // namespace trnsim

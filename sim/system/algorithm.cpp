@@ -1,4 +1,4 @@
-#include "workload/algorithm.h"
+#include "system/algorithm.h"
 
 #include <algorithm>
 #include <array>
@@ -41,6 +41,12 @@ Algorithm algorithm_of(const std::string& name) {
 }
 
 std::string to_string(const Algorithms& algorithms) {
+  if (const auto& told = algorithms.library) {
+    std::string text = "library";
+    if (!told->algorithm.empty()) text += ": " + told->algorithm;
+    if (!told->protocol.empty()) text += (told->algorithm.empty() ? ": " : ", ") + told->protocol;
+    return text;
+  }
   std::string text = to_string(algorithms.everywhere);
   for (const auto& [dimension, algorithm] : algorithms.along)
     text += "; " + dimension + ": " + to_string(algorithm);
@@ -50,7 +56,19 @@ std::string to_string(const Algorithms& algorithms) {
 Algorithms read_algorithms(JsonReader json) {
   Algorithms made;
   if (!json.is_object()) {
-    made.everywhere = algorithm_of(json.as_one_of(algorithm_names()));
+    std::vector<std::string> names = algorithm_names();
+    names.emplace_back("library");
+    const std::string name = json.as_one_of(names);
+    if (name == "library")
+      made.library.emplace();
+    else
+      made.everywhere = algorithm_of(name);
+    return made;
+  }
+  if (auto algorithm = json.find("library")) {
+    made.library = {algorithm->as_string(), {}};
+    if (auto protocol = json.find("protocol")) made.library->protocol = protocol->as_string();
+    json.reject_unknown_keys();
     return made;
   }
   for (const auto& [dimension, name] : json.members()) {
