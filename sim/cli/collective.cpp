@@ -1,164 +1,16 @@
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/units.h"
-#include "cli/questions.h"
+#include "cli/collective_flags.h"
 #include "cli/verbs.h"
-#include "plan/groups.h"
 #include "plan/library_group.h"
-#include "result/collective_run.h"
 #include "result/table.h"
 
 namespace trnsim {
 namespace {
-
-struct Options {
-  std::string system;
-  Rank units = 1;
-  std::string op = "all_reduce";
-  std::vector<std::string> algorithms;
-  std::string min = "8";
-  std::string max = "128M";
-  double factor = 2;
-  Rank count = 0;  // all chips
-  Rank stride = 1;
-  Rank offset = 0;
-  bool everywhere = false;
-  uint32_t pieces = 1;
-  std::string fidelity = "message";
-  bool unfolded = false;
-  bool explain = false;
-  bool json = false;
-  std::vector<std::string> sets;
-};
-
-// Sizes as nccl-tests reads them: K, M, G and T are powers of 1024.
-Bytes read_size(const std::string& option, const std::string& text) {
-  constexpr double most = 1e15;
-  size_t end = 0;
-  double value = -1;
-  try {
-    value = std::stod(text, &end);
-  } catch (const std::exception&) {
-  }
-  const std::string unit = text.substr(std::min(end, text.size()));
-  const std::string letters = "KMGT";
-  const size_t power = unit.size() == 1 ? letters.find(unit) : std::string::npos;
-  if (!unit.empty() && power != std::string::npos)
-    for (size_t i = 0; i <= power; ++i) value *= 1024;
-  else if (!unit.empty())
-    value = -1;
-  if (!(value >= 1 && value <= most))
-    throw InputError(option + ": \"" + text +
-                     "\" is no size; write for example 8, 64K, 128M or 16G (powers of 1024)");
-  return static_cast<Bytes>(value);
-}
-
-std::vector<Bytes> sizes_of(const Options& options) {
-  if (options.op == "barrier") return {0};
-  const Bytes least = read_size("--min", options.min);
-  const Bytes most = read_size("--max", options.max);
-  if (least > most)
-    throw InputError("--min: " + options.min + " is more than --max (" + options.max + ")");
-  if (!(options.factor > 1)) throw InputError("--factor: must be above 1, so that sizes grow");
-  std::vector<Bytes> sizes;
-  for (auto size = static_cast<double>(least); size <= static_cast<double>(most);
-       size = std::max(size + 1, size * options.factor))
-    sizes.push_back(static_cast<Bytes>(size));
-  return sizes;
-}
-
-Algorithm read_algorithm(const std::string& name) {
-  if (name == "best" || name == "library")
-    throw InputError("--algorithm: \"" + name + "\" is for all dimensions, and stands alone");
-  const std::vector<std::string> names = algorithm_names();
-  if (std::find(names.begin(), names.end(), name) == names.end())
-    throw InputError("--algorithm: \"" + name + "\" must be \"library\", \"best\" or " +
-                     one_of(names));
-  return algorithm_of(name);
-}
-
-// "library", "library=tree" or "library=tree/LL".
-std::optional<LibraryChoice> read_library_choice(const Options& options, const CollectiveJob& job) {
-  const std::string& text = options.algorithms.front();
-  const std::string name = text.substr(0, text.find('='));
-  if (options.algorithms.size() > 1 || name != "library") return std::nullopt;
-  LibraryChoice made;
-  if (name != text) made.algorithm = text.substr(name.size() + 1);
-  if (const size_t slash = made.algorithm.find('/'); slash != std::string::npos) {
-    made.protocol = made.algorithm.substr(slash + 1);
-    made.algorithm.resize(slash);
-  }
-  if (const auto why = obstacle(made, job.system, group_axes(job)))
-    throw InputError("--algorithm: \"" + text + "\": the collective library of " + job.system.name +
-                     ' ' + *why);
-  return made;
-}
-
-// "ring", or "plane=direct" for one dimension; or what the library does.
-Algorithms read_choice(const Options& options, const CollectiveJob& job) {
-  Algorithms made;
-  made.library = read_library_choice(options, job);
-  if (made.library) return made;
-  for (const std::string& text : options.algorithms) {
-    const size_t equals = text.find('=');
-    if (equals == std::string::npos)
-      made.everywhere = read_algorithm(text);
-    else
-      made.along[text.substr(0, equals)] = read_algorithm(text.substr(equals + 1));
-  }
-  std::vector<std::string> names;
-  for (const Axis& axis : group_axes(job)) {
-    names.push_back(axis.name);
-    const Algorithm algorithm = made.of(axis.name);
-    if (const auto why = obstacle(algorithm, axis, job.system); why && axis.size > 1)
-      throw InputError("--algorithm: \"" + to_string(algorithm) + "\" along " + axis.name + " (" +
-                       std::to_string(axis.size) + " ranks) " + *why);
-  }
-  for (const auto& [name, algorithm] : made.along)
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      throw InputError("--algorithm: the group has no dimension \"" + name + "\"; it has " +
-                       one_of(names));
-  return made;
-}
-
-System load_system(const Options& options) {
-  std::vector<Override> overrides = parse_overrides(options.sets);
-  overrides.push_back({"units", std::to_string(options.units)});
-  const Document document = Document::load(options.system, overrides);
-  return read_system(JsonReader(document));
-}
-
-CollectiveOp read_op(const std::string& name) {
-  std::vector<std::string> names;
-  for (const CollectiveOp op : collective_ops()) {
-    if (to_string(op) == name) return op;
-    names.push_back(to_string(op));
-  }
-  throw InputError("--op: \"" + name + "\" must be " + one_of(names));
-}
-
-Fidelity read_fidelity(const std::string& name) {
-  for (const Fidelity fidelity : {Fidelity::message, Fidelity::phase, Fidelity::analytic})
-    if (to_string(fidelity) == name) return fidelity;
-  throw InputError("--fidelity: \"" + name + "\" must be \"message\", \"phase\" or \"analytic\"");
-}
-
-CollectiveJob read_job(const Options& options) {
-  CollectiveJob job;
-  job.op = read_op(options.op);
-  job.pieces = options.pieces;
-  job.engine = {read_fidelity(options.fidelity), !options.unfolded};
-  job.system = load_system(options);
-  job.group = {options.count == 0 ? job.system.chips() : options.count, options.stride,
-               options.offset, options.everywhere};
-  if (const auto why = obstacle(job.group, job.system)) throw InputError("--count: " + *why);
-  return job;
-}
 
 std::string fixed(double value, int digits) {
   std::array<char, 64> text{};
@@ -167,7 +19,7 @@ std::string fixed(double value, int digits) {
 }
 
 void print_table(const CollectiveJob& job, const std::vector<CollectiveRow>& rows, bool explain) {
-  std::cout << to_string(job.op) << " over " << job.group.count << " of " << job.system.chips()
+  std::cout << name_of(job) << " over " << job.group.count << " of " << job.system.chips()
             << " chips of " << job.system.name << ", " << to_string(job.engine.fidelity)
             << " fidelity\n\n";
   std::vector<std::vector<std::string>> table{
@@ -223,18 +75,12 @@ void print_json(const CollectiveJob& job, const std::vector<CollectiveRow>& rows
                    {"messages", row.messages}});
   const nlohmann::ordered_json whole{{"system", job.system.name},
                                      {"chips", job.system.chips()},
-                                     {"op", to_string(job.op)},
+                                     {"op", name_of(job)},
                                      {"ranks", job.group.count},
                                      {"fidelity", to_string(job.engine.fidelity)},
                                      {"version", version()},
                                      {"rows", all}};
   std::cout << whole.dump(2) << '\n';
-}
-
-// What people get who ask for nothing: what the library does, if it is known and can run the group.
-std::string default_algorithm(const CollectiveJob& job) {
-  return is_chosen(job.op) && !obstacle(LibraryChoice{}, job.system, group_axes(job)) ? "library"
-                                                                                      : "best";
 }
 
 // The ways that the library had the choice of.
@@ -252,77 +98,149 @@ void print_ways(const CollectiveJob& job) {
   std::cout << aligned(table);
 }
 
-int collective(Options options) {
-  const CollectiveJob job = read_job(options);
-  const std::vector<Bytes> sizes = sizes_of(options);
-  if (options.algorithms.empty()) options.algorithms = {default_algorithm(job)};
-  const bool best = options.algorithms == std::vector<std::string>{"best"};
-  const Algorithms chosen = best ? Algorithms{} : read_choice(options, job);
-  std::vector<CollectiveJob> jobs;
-  std::vector<Candidate> tried;
-  for (const Bytes bytes : sizes) {
-    CollectiveJob of_size = job;
-    of_size.bytes = bytes;
-    of_size.algorithms = chosen;
-    tried.clear();
-    jobs.push_back(best ? with_best_algorithms(of_size, &tried) : of_size);
+std::string group_text(const GroupShape& group) {
+  std::string text = std::to_string(group.count);
+  if (group.stride > 1) text += " x " + std::to_string(group.stride);
+  return group.everywhere
+             ? text + ", everywhere"
+             : text + (group.offset > 0 ? " from " + std::to_string(group.offset) : "");
+}
+
+// Collectives that begin at once: each alone, and what the others cost it.
+int together(const CollectiveFlags& flags, const std::vector<std::vector<CollectiveJob>>& sets) {
+  std::vector<CollectiveJob> one_by_one;
+  for (const auto& set : sets) one_by_one.insert(one_by_one.end(), set.begin(), set.end());
+  const std::vector<CollectiveRow> alone = run_collectives(one_by_one, !flags.quiet);
+  const std::vector<std::vector<CollectiveRow>> rows = run_at_once(sets, !flags.quiet);
+  std::vector<std::vector<std::string>> table{{"collective", "group", "size (B)", "alone (us)",
+                                               "together (us)", "slower", "busbw (GB/s)",
+                                               "  algorithm"}};
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (size_t row = 0; row < sets.size(); ++row) {
+    nlohmann::ordered_json set = nlohmann::ordered_json::array();
+    for (size_t i = 0; i < sets[row].size(); ++i) {
+      const CollectiveJob& job = sets[row][i];
+      const CollectiveRow& one = rows[row][i];
+      const Seconds before = alone[row * sets[row].size() + i].time;
+      table.push_back({name_of(job), group_text(job.group), std::to_string(one.bytes),
+                       fixed(before * 1e6, 2), fixed(one.time * 1e6, 2),
+                       before > 0 ? fixed(one.time / before, 2) + " x" : "",
+                       fixed(one.bus_bandwidth / 1e9, 2), "  " + one.algorithm});
+      set.push_back({{"op", name_of(job)},
+                     {"ranks", job.group.count},
+                     {"stride", job.group.stride},
+                     {"offset", job.group.offset},
+                     {"everywhere", job.group.everywhere},
+                     {"size_bytes", one.bytes},
+                     {"alone_us", before * 1e6},
+                     {"time_us", one.time * 1e6},
+                     {"algbw_gbs", one.algorithm_bandwidth / 1e9},
+                     {"busbw_gbs", one.bus_bandwidth / 1e9},
+                     {"algorithm", one.algorithm},
+                     {"bound_us", one.bound * 1e6}});
+    }
+    all.push_back(std::move(set));
   }
-  const std::vector<CollectiveRow> rows = run_collectives(jobs);
-  if (options.json) {
+  const System& system = sets.front().front().system;
+  if (flags.json) {
+    std::cout << nlohmann::ordered_json{{"system", system.name},
+                                        {"chips", system.chips()},
+                                        {"fidelity", flags.fidelity},
+                                        {"version", version()},
+                                        {"together", all}}
+                     .dump(2)
+              << '\n';
+    return 0;
+  }
+  std::cout << sets.front().size() << " collectives at once on " << system.chips() << " chips of "
+            << system.name << ", " << flags.fidelity << " fidelity\n\n"
+            << aligned(table);
+  return 0;
+}
+
+int collective(const CollectiveFlags& flags) {
+  const std::vector<AskedCollective> asked = read_collectives(flags);
+  const CollectiveJob& job = asked.front().job;
+  const std::vector<Bytes> sizes = sizes_of(flags);
+  std::vector<Candidate> tried;
+  std::vector<std::vector<CollectiveJob>> sets;
+  for (const Bytes bytes : sizes) {
+    std::vector<CollectiveJob> set;
+    for (const AskedCollective& one : asked) {
+      tried.clear();
+      set.push_back(one.of_size(bytes, &tried));
+    }
+    sets.push_back(std::move(set));
+  }
+  if (asked.size() > 1) return together(flags, sets);
+  std::vector<CollectiveJob> jobs;
+  for (const auto& set : sets) jobs.push_back(set.front());
+  const std::vector<CollectiveRow> rows = run_collectives(jobs, !flags.quiet);
+  if (flags.json) {
     print_json(job, rows);
     return 0;
   }
-  print_table(job, rows, options.explain);
-  if (options.explain && !tried.empty()) print_candidates(sizes.back(), tried);
-  if (options.explain && jobs.back().algorithms.library && is_chosen(job.op))
-    print_ways(jobs.back());
+  print_table(job, rows, flags.explain);
+  if (flags.explain && !tried.empty()) print_candidates(jobs.back().bytes, tried);
+  if (flags.explain && jobs.back().algorithms.library && is_chosen(job.op)) print_ways(jobs.back());
   return 0;
 }
 
 }  // namespace
 
 void add_collective(CLI::App& app, Work& work) {
-  auto options = std::make_shared<Options>();
+  auto flags = std::make_shared<CollectiveFlags>();
   CLI::App* verb =
       app.add_subcommand("collective", "Time one collective over sizes, as nccl-tests does");
-  verb->add_option("--system", options->system, "A system file")->required();
-  verb->add_option("--units", options->units, "How many units of it")
+  verb->add_option("--system", flags->system, "A system file")->required();
+  verb->add_option("--units", flags->units, "How many units of it")
       ->check(CLI::Range(1, 20'000'000));
-  verb->add_option("--op", options->op,
-                   "all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, reduce, gather, "
-                   "scatter, send_recv or barrier")
+  verb->add_option("--op", flags->op,
+                   "all_reduce, all_gather, reduce_scatter, all_to_all, all_to_all_v, broadcast, "
+                   "reduce, gather, scatter, send_recv or barrier")
       ->capture_default_str();
-  verb->add_option("--algorithm", options->algorithms,
+  verb->add_option("--algorithm", flags->algorithms,
                    "library, library=NAME or library=NAME/PROTOCOL: as the system's collective "
                    "library has it; best; one for all dimensions; or DIMENSION=NAME, several times "
                    "(library, where it is described)")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb->add_option("-b,--min", options->min, "Least size, in bytes")->capture_default_str();
-  verb->add_option("-e,--max", options->max, "Largest size; 64K, 128M, 16G are powers of 1024")
+  verb->add_option("-b,--min", flags->min, "Least size, in bytes")->capture_default_str();
+  verb->add_option("-e,--max", flags->max, "Largest size; 64K, 128M, 16G are powers of 1024")
       ->capture_default_str();
-  verb->add_option("-f,--factor", options->factor, "From one size to the next")
+  verb->add_option("-f,--factor", flags->factor, "From one size to the next")
       ->capture_default_str();
-  verb->add_option("--count", options->count, "Ranks of the group (all chips)")
+  verb->add_option("--count", flags->count, "Ranks of the group (all chips)")
       ->check(CLI::Range(1, 20'000'000));
-  verb->add_option("--stride", options->stride, "From one rank of the group to the next")
+  verb->add_option("--stride", flags->stride, "From one rank of the group to the next")
       ->check(CLI::Range(1, 20'000'000));
-  verb->add_option("--offset", options->offset, "A rank of the group");
-  verb->add_flag("--every-group", options->everywhere,
+  verb->add_option("--offset", flags->offset, "A rank of the group");
+  verb->add_flag("--every-group", flags->everywhere,
                  "All groups of that shape at once, in place of one");
-  verb->add_option("--pieces", options->pieces,
+  verb->add_option("--pieces", flags->pieces,
                    "In how many pieces the buffer goes, each along another dimension at a time")
       ->check(CLI::Range(1, 1024));
-  verb->add_option("--fidelity", options->fidelity, "message, phase or analytic")
+  verb->add_option("--fidelity", flags->fidelity, "message, phase or analytic")
       ->capture_default_str();
-  verb->add_flag("--unfolded", options->unfolded, "Simulate every rank");
-  verb->add_flag("--explain", options->explain,
+  verb->add_flag("--unfolded", flags->unfolded, "Simulate every rank");
+  verb->add_flag("--explain", flags->explain,
                  "Bound, busiest link, and what the choice of algorithms rests on");
-  verb->add_option("--set", options->sets, "Change one value of the system: path=value")
+  verb->add_option("--set", flags->sets, "Change one value of the system: path=value")
       ->type_name("PATH=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  verb->add_flag("--json", options->json, "Print one JSON object in place of the table");
+  verb->add_option("--with", flags->with,
+                   "A collective that begins at the same time: op=OP,size=64M,count=8,stride=8,"
+                   "offset=0,every=true,algorithm=A,pieces=1, what is not the default")
+      ->type_name("KEY=VALUE,...")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb->add_option("--sizes", flags->sizes,
+                   "Of an all_to_all_v: a file of what each rank has for each other one");
+  verb->add_option("--skew", flags->skew,
+                   "Of an all_to_all_v: the first rank of the group gets so many times the mean");
+  verb->add_flag("-q,--quiet", flags->quiet, "No progress on stderr");
+  verb->add_flag("--json", flags->json, "Print one JSON object in place of the table");
   verb->footer(
       "Examples:\n"
       "  trnsim collective --system topologies/trn3-gen2-ultraserver.json --explain\n"
@@ -332,8 +250,11 @@ void add_collective(CLI::App& app, Work& work) {
       "  trnsim collective --system topologies/p5.json --algorithm NVSwitch=nvls --explain\n"
       "  trnsim collective --system topologies/p5.json --units 2 --count 2 --stride 8 \\\n"
       "    --every-group --op all_to_all\n"
+      "  trnsim collective --system topologies/dgx-h100.json --units 4 --op all_to_all_v --skew 2\n"
+      "  trnsim collective --system topologies/dgx-h100.json --units 8 --count 8 --every-group \\\n"
+      "    --with op=all_gather,count=8,stride=8,every=true,size=256M\n"
       "Exit code: 0 done, 1 a fault of trnsim, 2 the input is wrong, 3 it would take hours");
-  verb->callback([options, &work] { work = [options] { return collective(*options); }; });
+  verb->callback([flags, &work] { work = [flags] { return collective(*flags); }; });
 }
 
 }  // namespace trnsim

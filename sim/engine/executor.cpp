@@ -174,6 +174,11 @@ class Executor {
     return std::get<Exchange>(program_of(sender).step(message.sender).work);
   }
 
+  Bytes bytes_of(const InFlight& message) {
+    const Bytes own = graph_.messages[message.message_class].bytes;
+    return own > 0 ? own : exchange_of(message).bytes;
+  }
+
   // In phase fidelity one message stands for those of all hops.
   uint64_t hops_at_once(const Exchange& exchange) const {
     return whole_phases_ ? exchange.hops : 1;
@@ -202,7 +207,7 @@ class Executor {
 
   void put_on_wire(uint32_t slot) {
     const Exchange& exchange = exchange_of(in_flight_[slot]);
-    const Bytes bytes = exchange.bytes * hops_at_once(exchange);
+    const Bytes bytes = bytes_of(in_flight_[slot]) * hops_at_once(exchange);
     const Event arrival{Event::Kind::delivered, slot, 0};
     if (bytes > 0)
       medium_.send(in_flight_[slot].message_class, bytes, arrival);
@@ -216,7 +221,7 @@ class Executor {
     const MessageClass& of = graph_.messages[message.message_class];
     const uint64_t messages = messages_at_once(exchange);
     for (Sink* sink : sinks_)
-      sink->delivered(message.message_class, exchange.bytes * messages, messages);
+      sink->delivered(message.message_class, bytes_of(message) * messages, messages);
     free_.push_back(slot);
     arrived(of.from, message.sender);
     if (of.to != of.from) arrived(of.to, message.receiver);

@@ -108,7 +108,7 @@ Folding round(const Plan& plan, const Network& network, const Orbits& orbits,
         Signature crossed{};
         for (const uint32_t link : route) crossed += mix(crosses, folding.link[link]);
         Signature kind = mix(mix(mix(starts, p), folding.rank[from]), folding.rank[receiver]);
-        kind = mix(kind, *first_hop);
+        kind = mix(mix(kind, *first_hop), pattern.bytes ? pattern.bytes(from, shift) : 0);
         kind = mix(mix(mix(kind, std::bit_cast<uint64_t>(latency)), crossed.high), crossed.low);
         next.rank[from] += mix(mix(sends, kind.high), kind.low);
         next.rank[receiver] += mix(mix(receives, kind.high), kind.low);

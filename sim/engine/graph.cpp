@@ -31,7 +31,7 @@ void add_messages(Graph& graph, const Network& network, const Folding& folding, 
                   PatternId pattern_id) {
   const Pattern& pattern = graph.plan->patterns[pattern_id];
   const Rank from = graph.ranks[sender].representative;
-  std::map<std::tuple<uint32_t, Rank, Seconds, Crossings>, uint64_t> merged;
+  std::map<std::tuple<uint32_t, Rank, Bytes, Seconds, Crossings>, uint64_t> merged;
   std::vector<Link> route;
   for (const Rank shift : pattern.shifts) {
     const std::optional<Rank> first_hop = pattern.sent(from, shift);
@@ -40,11 +40,12 @@ void add_messages(Graph& graph, const Network& network, const Folding& folding, 
     const Seconds latency = network.route(from, to, route);
     Crossings crossed;
     for (const Link link : route) ++crossed[folding.link[link]];
-    ++merged[{folding.rank[to], *first_hop, latency, std::move(crossed)}];
+    const Bytes bytes = pattern.bytes ? pattern.bytes(from, shift) : 0;
+    ++merged[{folding.rank[to], *first_hop, bytes, latency, std::move(crossed)}];
   }
   for (const auto& [key, multiplicity] : merged) {
-    const auto& [to, first_hop, latency, crossed] = key;
-    MessageClass message{sender, to, pattern_id, first_hop, multiplicity, latency, {}, 0};
+    const auto& [to, first_hop, bytes, latency, crossed] = key;
+    MessageClass message{sender, to, pattern_id, first_hop, bytes, multiplicity, latency, {}, 0};
     message.crossings.assign(crossed.begin(), crossed.end());
     graph.messages.push_back(std::move(message));
   }
@@ -81,15 +82,20 @@ void weigh(Graph& graph, const Network& network, const Folding& folding) {
 }  // namespace
 
 void set_phase_times(Graph& graph) {
-  std::map<std::pair<PatternId, uint32_t>, uint64_t> load;  // messages on a link, by pattern
+  // Messages on a link, by pattern; bytes, where they differ.
+  std::map<std::pair<PatternId, uint32_t>, double> load;
+  const auto size = [](const MessageClass& message) {
+    return message.bytes > 0 ? static_cast<double>(message.bytes) : 1.0;
+  };
   for (const MessageClass& message : graph.messages)
-    for (const auto& [link, times] : message.crossings) load[{message.pattern, link}] += times;
+    for (const auto& [link, times] : message.crossings)
+      load[{message.pattern, link}] += static_cast<double>(times) * size(message);
   for (MessageClass& message : graph.messages) {
     message.seconds_per_byte = 0;
     for (const auto& [link, times] : message.crossings)
       message.seconds_per_byte =
           std::max(message.seconds_per_byte,
-                   static_cast<double>(load[{message.pattern, link}]) / graph.links[link].capacity);
+                   load[{message.pattern, link}] / size(message) / graph.links[link].capacity);
   }
 }
 

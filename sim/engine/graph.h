@@ -34,6 +34,7 @@ struct MessageClass {
   uint32_t to = 0;
   PatternId pattern = 0;
   Rank first_hop = 0;         // of the exchange in which there is one
+  Bytes bytes = 0;            // if above 0, in place of the exchange's
   uint64_t multiplicity = 1;  // messages of one sender
   Seconds latency = 0;
   /// How many of all messages of the class cross one link of each link class: exact whole numbers.

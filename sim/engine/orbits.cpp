@@ -17,7 +17,7 @@ bool units_move_freely(const Plan& plan, const Network& network) {
     places.push_back(group);
   }
   for (const Pattern& pattern : plan.patterns) {
-    if (pattern.first_hop) return false;
+    if (pattern.first_hop || pattern.bytes) return false;
     const Axis& axis = pattern.axis;
     const uint64_t end = static_cast<uint64_t>(axis.stride) * axis.size;
     if (unit % end == 0) continue;

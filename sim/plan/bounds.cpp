@@ -15,6 +15,7 @@ Seconds collective_bound(const Collective& collective, const System& system) {
   }
   const std::string& op = collective.op;
   if (op == "barrier") return 0;
+  if (op == "all_to_all_v") return static_cast<double>(collective.sent_per_rank) / ports;
   // A switch that sums takes and gives everything once.
   const bool in_switches = collective.algorithm.find("nvls") != std::string::npos ||
                            collective.algorithm.find("sharp") != std::string::npos;

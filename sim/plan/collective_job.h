@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "plan/collectives.h"
+#include "plan/pair_sizes.h"
 #include "plan/scenario.h"
 
 namespace trnsim {
@@ -18,7 +19,8 @@ struct GroupShape {
   bool everywhere = false;
 };
 
-/// One collective on a system, and nothing else.
+/// One collective on a system, and nothing else. With `sizes`, which an all_to_all can have, it is
+/// an all_to_all_v: `bytes` then is the largest buffer of a rank.
 struct CollectiveJob {
   System system;
   CollectiveOp op = CollectiveOp::all_reduce;
@@ -27,7 +29,11 @@ struct CollectiveJob {
   uint32_t pieces = 1;
   GroupShape group;
   EngineOptions engine;
+  std::optional<PairSizes> sizes = {};
 };
+
+/// "all_to_all_v"
+std::string name_of(const CollectiveJob& job);
 
 /// Why the system has no such group, if it has none.
 std::optional<std::string> obstacle(const GroupShape& group, const System& system);
@@ -39,5 +45,8 @@ std::vector<Axis> group_axes(const CollectiveJob& job);
 /// The plan in which the ranks of the group run the collective once. Throws std::logic_error if
 /// there is an obstacle, CannotRun if it has too many routes to look at.
 Plan collective_plan(const CollectiveJob& job);
+/// The same of several that all begin at once, each on a stream of its own and with its number
+/// among the plan's collectives; the system is that of the first.
+Plan collective_plan(const std::vector<CollectiveJob>& jobs);
 
 }  // namespace trnsim

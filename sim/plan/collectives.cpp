@@ -236,8 +236,9 @@ Position add_collective(Unrolled& program, const Group& group, CollectiveOp op, 
     if (after.empty()) throw std::logic_error("a collective of one rank waits for nothing");
     return *std::max_element(after.begin(), after.end());
   }
-  const Name in_order{Name::What::in_pieces};
   const size_t pieces = group.pieces;
+  const Name in_order{Name::What::in_pieces,
+                      pieces > 1 ? static_cast<int32_t>(group.streams.front()) : 0};
   if (pieces > 1 && program.has(in_order)) after.push_back(program.at(in_order));
   std::vector<std::vector<Position>> before(pieces, after);  // what each piece waits for
   Position last = 0;

@@ -47,6 +47,10 @@ struct Pattern {
   /// hop 0 on, so that none is special.
   std::function<std::optional<Rank>(Rank rank, Rank shift)> first_hop = {};
 
+  /// Bytes of the messages that `rank` sends along `shift`, above 0, where they differ; else those
+  /// that the exchange says.
+  std::function<Bytes(Rank rank, Rank shift)> bytes = {};
+
   std::optional<Rank> sent(Rank rank, Rank shift) const {
     return first_hop ? first_hop(rank, shift) : 0;
   }

@@ -7,6 +7,7 @@
 #include "engine/simgrid_medium.h"
 #include "plan/groups.h"
 #include "result/metrics.h"
+#include "result/progress.h"
 #include "result/worker.h"
 
 namespace trnsim {
@@ -42,46 +43,90 @@ CollectiveRow row_of(const json& values) {
           values[12]};
 }
 
+// When each collective of a plan has ended on all ranks.
+class LastEnds final : public Sink {
+ public:
+  explicit LastEnds(size_t collectives) : ends(collectives) {}
+  void begun(const Span&) override {}
+  void ended(const Span& span) override {
+    if (span.step->label.collective == Label::none) return;
+    Seconds& end = ends[static_cast<size_t>(span.step->label.collective)];
+    end = std::max(end, span.end);
+  }
+  void delivered(uint32_t, Bytes, uint64_t) override {}
+
+  std::vector<Seconds> ends;
+};
+
+// The rows of collectives that begin at once. In this process.
+std::vector<CollectiveRow> play(const std::vector<CollectiveJob>& jobs, bool progress) {
+  const CollectiveJob& first = jobs.front();
+  const Network network(first.system);
+  const Plan plan = collective_plan(jobs);
+  const Graph graph = make_graph(
+      plan, network, first.engine.fold ? refine(plan, network) : identity(plan, network));
+  const auto medium = first.engine.fidelity == Fidelity::analytic ? make_analytic_medium(graph)
+                                                                  : make_simgrid_medium(graph);
+  Metrics metrics(graph, 0);
+  LastEnds last(jobs.size());
+  Progress said(graph);
+  std::vector<Sink*> sinks{&metrics, &last};
+  if (progress) sinks.push_back(&said);
+  RunResult run;
+  metrics.write(execute(graph, *medium, first.engine.fidelity, {}, sinks), network, first.system,
+                run);
+  std::vector<CollectiveRow> rows;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    const CollectiveJob& job = jobs[i];
+    const Collective& of = plan.collectives[i];
+    CollectiveRow row;
+    row.bytes = job.op == CollectiveOp::barrier ? 0 : job.bytes;
+    row.time = last.ends[i];
+    row.algorithm = of.algorithm;
+    row.bound = run.collectives[i].bound;
+    if (row.time > 0 && job.op != CollectiveOp::barrier)
+      row.algorithm_bandwidth = static_cast<double>(job.bytes) / row.time;
+    row.bus_bandwidth = row.algorithm_bandwidth * of.bus_factor;
+    for (const LinkResult& link : run.links)
+      if (link.utilisation > row.busiest.utilisation) row.busiest = link;
+    row.classes = static_cast<uint32_t>(graph.ranks.size());
+    row.messages = run.engine.messages;
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
 Seconds analytic_time(CollectiveJob job) {
   job.engine.fidelity = Fidelity::analytic;
   job.engine.fold = true;
-  return run_collective(job).time;
+  return play({job}, false).front().time;
 }
 
 }  // namespace
 
-CollectiveRow run_collective(const CollectiveJob& job) {
-  const Network network(job.system);
-  const Plan plan = collective_plan(job);
-  const Graph graph =
-      make_graph(plan, network, job.engine.fold ? refine(plan, network) : identity(plan, network));
-  const auto medium = job.engine.fidelity == Fidelity::analytic ? make_analytic_medium(graph)
-                                                                : make_simgrid_medium(graph);
-  Metrics metrics(graph, 0);
-  CollectiveRow row;
-  row.bytes = job.op == CollectiveOp::barrier ? 0 : job.bytes;
-  row.time = execute(graph, *medium, job.engine.fidelity, {}, {&metrics});
-  RunResult run;
-  metrics.write(row.time, network, job.system, run);
-  const Collective& of = plan.collectives.front();
-  row.algorithm = of.algorithm;
-  row.bound = run.collectives.front().bound;
-  if (row.time > 0 && job.op != CollectiveOp::barrier)
-    row.algorithm_bandwidth = static_cast<double>(job.bytes) / row.time;
-  row.bus_bandwidth = row.algorithm_bandwidth * of.bus_factor;
-  for (const LinkResult& link : run.links)
-    if (link.utilisation > row.busiest.utilisation) row.busiest = link;
-  row.classes = static_cast<uint32_t>(graph.ranks.size());
-  row.messages = run.engine.messages;
-  return row;
+std::vector<std::vector<CollectiveRow>> run_at_once(
+    const std::vector<std::vector<CollectiveJob>>& sets, bool progress) {
+  std::vector<std::function<std::string()>> tasks;
+  for (const std::vector<CollectiveJob>& jobs : sets)
+    tasks.emplace_back([&jobs, progress] {
+      json rows = json::array();
+      for (const CollectiveRow& row : play(jobs, progress)) rows.push_back(to_json(row));
+      return rows.dump();
+    });
+  std::vector<std::vector<CollectiveRow>> all;
+  for (const std::string& text : run_in_workers(tasks)) {
+    all.emplace_back();
+    for (const json& row : json::parse(text)) all.back().push_back(row_of(row));
+  }
+  return all;
 }
 
-std::vector<CollectiveRow> run_collectives(const std::vector<CollectiveJob>& jobs) {
-  std::vector<std::function<std::string()>> tasks;
-  for (const CollectiveJob& job : jobs)
-    tasks.emplace_back([&job] { return to_json(run_collective(job)).dump(); });
+std::vector<CollectiveRow> run_collectives(const std::vector<CollectiveJob>& jobs, bool progress) {
+  std::vector<std::vector<CollectiveJob>> sets;
+  for (const CollectiveJob& job : jobs) sets.push_back({job});
   std::vector<CollectiveRow> rows;
-  for (const std::string& text : run_in_workers(tasks)) rows.push_back(row_of(json::parse(text)));
+  for (std::vector<CollectiveRow>& set : run_at_once(sets, progress))
+    rows.push_back(std::move(set.front()));
   return rows;
 }
 

@@ -21,10 +21,13 @@ struct CollectiveRow {
   uint64_t messages = 0;  // that were simulated
 };
 
-/// Runs the collective once. Only one can run in a process, but for analytic fidelity.
-CollectiveRow run_collective(const CollectiveJob& job);
-/// Each job in a process of its own, in order.
-std::vector<CollectiveRow> run_collectives(const std::vector<CollectiveJob>& jobs);
+/// Runs each set of collectives, which begin at once, in a process of its own. `busiest`, `classes`
+/// and `messages` are of the whole set. `progress`: says on stderr how far a long run is.
+std::vector<std::vector<CollectiveRow>> run_at_once(
+    const std::vector<std::vector<CollectiveJob>>& sets, bool progress = false);
+/// The same of collectives that each run alone.
+std::vector<CollectiveRow> run_collectives(const std::vector<CollectiveJob>& jobs,
+                                           bool progress = false);
 
 /// How long the collective takes in analytic fidelity with one of the algorithms along one axis,
 /// and the best along all others.

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "inputs.h"
+#include "plan/pair_sizes.h"
 #include "plan/replay.h"
 #include "plan/scenario.h"
 #include "result/report.h"
@@ -108,6 +109,8 @@ const std::map<std::string, Target> targets = {
                            read_library(JsonReader(it), numbers);
                          })},
     {"overrides", overrides},
+    {"pair_sizes", document(inputs / "tests/bad_inputs/sizes_not_square",
+                            [](const Document& it) { read_pair_sizes(JsonReader(it)); })},
     {"quantities", quantities},
     {"recipe", document(inputs / "workloads/recipes",
                         [](const Document& it) { read_training(JsonReader(it)); })},
