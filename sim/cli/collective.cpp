@@ -239,6 +239,11 @@ void add_collective(CLI::App& app, Work& work) {
                    "Of an all_to_all_v: a file of what each rank has for each other one");
   verb->add_option("--skew", flags->skew,
                    "Of an all_to_all_v: the first rank of the group gets so many times the mean");
+  verb->add_option("--cfg", flags->settings,
+                   "A setting of SimGrid, as its own programs take it: network/optim:Full")
+      ->type_name("KEY:VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_flag("-q,--quiet", flags->quiet, "No progress on stderr");
   verb->add_flag("--json", flags->json, "Print one JSON object in place of the table");
   verb->footer(

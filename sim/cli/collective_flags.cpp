@@ -140,6 +140,11 @@ AskedCollective read_one(CollectiveFlags flags, const System& system) {
   job.op = is_v ? CollectiveOp::all_to_all : read_op(flags.op);
   job.pieces = flags.pieces;
   job.engine = {read_fidelity(flags.fidelity), !flags.unfolded};
+  for (const std::string& text : flags.settings) {
+    const auto [key, value] = split_setting(text);
+    if (const auto why = obstacle(key, value)) throw InputError("--cfg: " + key + ' ' + *why);
+    job.engine.simgrid[key] = value;
+  }
   job.system = system;
   job.group = {flags.count == 0 ? system.chips() : flags.count, flags.stride, flags.offset,
                flags.everywhere};
@@ -178,6 +183,7 @@ AskedCollective read_beside(const CollectiveFlags& first, const std::string& tex
   CollectiveFlags flags;
   flags.fidelity = first.fidelity;
   flags.unfolded = first.unfolded;
+  flags.settings = first.settings;
   Bytes bytes = 0;
   std::stringstream stream(text);
   for (std::string part; std::getline(stream, part, ',');) {

@@ -30,6 +30,7 @@ struct CollectiveFlags {
   double skew = 0;    // 0: not given
   std::vector<std::string> with;
   bool quiet = false;
+  std::vector<std::string> settings;
   std::vector<std::string> sets;
 };
 

@@ -10,6 +10,7 @@ namespace {
 struct Options {
   std::vector<std::string> inputs;
   std::vector<std::string> sets;
+  std::vector<std::string> settings;
   std::string at;
   bool json = false;
   bool quiet = false;
@@ -32,6 +33,8 @@ ScenarioResult result_of(const std::string& path, const Options& options) {
   if (format != document.root().end() && *format == "trnsim.result.v1")
     return read_stated(document, options);
   std::vector<Override> overrides = parse_overrides(options.sets);
+  for (Override& setting : parse_settings(options.settings))
+    overrides.push_back(std::move(setting));
   if (!options.at.empty()) overrides.push_back({"compare_at", options.at});
   return answer(load_scenario(path, overrides), {{}, !options.quiet, options.best_layout});
 }
@@ -67,6 +70,11 @@ void add_compare(CLI::App& app, Work& work) {
                  "Give each system the layout of data parallelism that fits and is fastest on it");
   verb->add_option("--set", options->sets, "Change one value of each scenario: path=value")
       ->type_name("PATH=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb->add_option("--cfg", options->settings,
+                   "A setting of SimGrid, as its own programs take it: network/optim:Full")
+      ->type_name("KEY:VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_flag("--json", options->json, "Print one JSON object in place of the report");

@@ -17,6 +17,16 @@ std::vector<Override> parse_overrides(const std::vector<std::string>& texts) {
   return overrides;
 }
 
+std::vector<Override> parse_settings(const std::vector<std::string>& texts) {
+  std::vector<Override> overrides;
+  for (const std::string& text : texts) {
+    const auto [key, value] = split_setting(text);
+    if (const auto why = obstacle(key, value)) throw InputError("--cfg: " + key + ' ' + *why);
+    overrides.push_back({"engine.simgrid." + key, nlohmann::json(value).dump()});
+  }
+  return overrides;
+}
+
 namespace {
 
 // The scenario's jobs with everything chosen that it leaves open.

@@ -22,6 +22,9 @@ ScenarioResult answer(const Scenario& scenario, const Answering& options);
 /// The overrides of repeated `--set path=value`.
 std::vector<Override> parse_overrides(const std::vector<std::string>& texts);
 
+/// The overrides of repeated `--cfg KEY:VALUE`: settings of SimGrid for every job of a scenario.
+std::vector<Override> parse_settings(const std::vector<std::string>& texts);
+
 /// Writes the report or, with `json`, one JSON object to stdout.
 void print(const ScenarioResult& result, bool json, bool assumptions);
 

@@ -11,6 +11,7 @@ namespace {
 struct Options {
   std::string scenario;
   std::vector<std::string> sets;
+  std::vector<std::string> settings;
   std::string out;
   bool json = false;
   bool quiet = false;
@@ -19,7 +20,10 @@ struct Options {
 };
 
 int run(const Options& options) {
-  const Scenario scenario = load_scenario(options.scenario, parse_overrides(options.sets));
+  std::vector<Override> overrides = parse_overrides(options.sets);
+  for (Override& setting : parse_settings(options.settings))
+    overrides.push_back(std::move(setting));
+  const Scenario scenario = load_scenario(options.scenario, overrides);
   Answering answering;
   answering.progress = !options.quiet;
   answering.best_layout = options.best_layout;
@@ -47,6 +51,11 @@ void add_run(CLI::App& app, Work& work) {
                    "Change one value of the scenario or of a file that it names: path=value, with "
                    "the paths that errors print; the value is JSON or a bare string")
       ->type_name("PATH=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb->add_option("--cfg", options->settings,
+                   "A setting of SimGrid, as its own programs take it: network/optim:Full")
+      ->type_name("KEY:VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_option("--out", options->out,

@@ -19,7 +19,7 @@ namespace s4u = simgrid::s4u;
 
 class SimgridMedium final : public Medium {
  public:
-  explicit SimgridMedium(const Graph& graph);
+  SimgridMedium(const Graph& graph, const SimgridSettings& settings);
 
   Seconds now() const override { return s4u::Engine::get_clock(); }
   void after(Seconds seconds, const Event& event) override;
@@ -59,7 +59,7 @@ class SimgridMedium final : public Medium {
   std::exception_ptr failure_;
 };
 
-SimgridMedium::SimgridMedium(const Graph& graph) : graph_(graph) {
+SimgridMedium::SimgridMedium(const Graph& graph, const SimgridSettings& settings) : graph_(graph) {
   xbt_log_control_set("xbt_cfg.thresh:warning");
   engine_ = std::make_unique<s4u::Engine>("trnsim");
   // SimGrid's defaults model TCP over Ethernet; these leave pure fair sharing.
@@ -69,6 +69,7 @@ SimgridMedium::SimgridMedium(const Graph& graph) : graph_(graph) {
   // What ends within this many seconds ends at once. By default a nanosecond, which out of step
   // ranks would gain anew with every message.
   s4u::Engine::set_config("surf/precision:1e-14");
+  for (const auto& [key, value] : settings) s4u::Engine::set_config(key + ':' + value);
   // An empty root keeps no table of its children, which would grow with their square.
   root_ = s4u::create_empty_zone("cluster");
   make_links();
@@ -178,8 +179,8 @@ void SimgridMedium::run(const std::function<void(const Event&)>& handler) {
 
 }  // namespace
 
-std::unique_ptr<Medium> make_simgrid_medium(const Graph& graph) {
-  return std::make_unique<SimgridMedium>(graph);
+std::unique_ptr<Medium> make_simgrid_medium(const Graph& graph, const SimgridSettings& settings) {
+  return std::make_unique<SimgridMedium>(graph, settings);
 }
 
 std::string simgrid_version() {

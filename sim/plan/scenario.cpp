@@ -19,6 +19,14 @@ EngineOptions read_engine(JsonReader json) {
                                          : Fidelity::analytic;
   }
   if (auto fold = json.find("fold")) options.fold = fold->as_bool();
+  if (auto settings = json.find("simgrid"))
+    for (auto& [key, value] : settings->members()) {
+      const std::string text = value.is_string() ? value.as_string() : value.shown();
+      if (options.fidelity == Fidelity::analytic)
+        value.fail("analytic fidelity does without SimGrid");
+      if (const auto why = obstacle(key, text)) value.fail(*why);
+      options.simgrid[key] = text;
+    }
   json.reject_unknown_keys();
   return options;
 }

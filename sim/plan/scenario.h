@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "plan/simgrid_settings.h"
 #include "system/network.h"
 #include "system/system.h"
 #include "workload/architecture.h"
@@ -20,6 +21,7 @@ std::string to_string(Fidelity fidelity);
 struct EngineOptions {
   Fidelity fidelity = Fidelity::message;
   bool fold = true;
+  SimgridSettings simgrid = {};
 };
 
 /// Something that is not as it should be: a chip whose compute, or a link whose bandwidth, is a

@@ -65,8 +65,9 @@ std::vector<CollectiveRow> play(const std::vector<CollectiveJob>& jobs, bool pro
   const Plan plan = collective_plan(jobs);
   const Graph graph = make_graph(
       plan, network, first.engine.fold ? refine(plan, network) : identity(plan, network));
-  const auto medium = first.engine.fidelity == Fidelity::analytic ? make_analytic_medium(graph)
-                                                                  : make_simgrid_medium(graph);
+  const auto medium = first.engine.fidelity == Fidelity::analytic
+                          ? make_analytic_medium(graph)
+                          : make_simgrid_medium(graph, first.engine.simgrid);
   Metrics metrics(graph, 0);
   LastEnds last(jobs.size());
   Progress said(graph);

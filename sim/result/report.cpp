@@ -191,6 +191,11 @@ std::string text_report(const ScenarioResult& result) {
   for (const RunResult& run : result.runs)
     if (run.engine.step_at_least < run.step_time * (1 - 1e-9))
       rows.push_back({"bounds, " + run.system + ": " + run.engine.method});
+  if (!own.engine.simgrid.empty()) {
+    std::string line = "settings of SimGrid:";
+    for (const auto& [key, value] : own.engine.simgrid) line += ' ' + key + ':' + value;
+    rows.push_back({line});
+  }
   if (result.compare_at != "chips")
     for (const Comparison& comparison : result.comparisons)
       if (comparison.ratio_reached > 0)

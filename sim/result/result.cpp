@@ -129,7 +129,8 @@ Json engine_json(const RunResult& run) {
           {"represented_messages", engine.represented_messages},
           {"wall_s", engine.wall_s},
           {"peak_rss_bytes", engine.peak_rss_bytes},
-          {"step_at_least_s", engine.step_at_least}};
+          {"step_at_least_s", engine.step_at_least},
+          {"simgrid", engine.simgrid}};
 }
 
 // Readers. What they read was written above, or by an earlier version of it.
@@ -162,6 +163,13 @@ LinkResult read_link(JsonReader json) {
           number(json.at("utilisation"))};
 }
 
+SimgridSettings read_settings(std::optional<JsonReader> json) {
+  SimgridSettings settings;
+  if (json)
+    for (auto& [key, value] : json->members()) settings[key] = value.as_string();
+  return settings;
+}
+
 EngineResult read_engine(JsonReader json) {
   return {json.at("fidelity").as_string(),
           json.at("folded").as_bool(),
@@ -172,7 +180,8 @@ EngineResult read_engine(JsonReader json) {
           whole(json.at("represented_messages")),
           number(json.at("wall_s")),
           whole(json.at("peak_rss_bytes")),
-          number(json.at("step_at_least_s"))};
+          number(json.at("step_at_least_s")),
+          read_settings(json.find("simgrid"))};
 }
 
 }  // namespace

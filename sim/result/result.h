@@ -62,7 +62,8 @@ struct EngineResult {
   uint64_t represented_messages = 0;  // that they stand for
   double wall_s = 0;
   Bytes peak_rss_bytes = 0;
-  Seconds step_at_least = 0;  // the step time, or, where that is an upper bound, the lower one
+  Seconds step_at_least = 0;     // the step time, or, where that is an upper bound, the lower one
+  SimgridSettings simgrid = {};  // settings that were passed on to it
 };
 
 struct Assumption {

@@ -97,9 +97,10 @@ RunResult simulate(const Job& job, const MakeSinks& make_sinks) {
   run.free_communication = free_communication_step(plan);
   const Prepared prepared = prepare(job, plan, network);
   const double tax = job.system.chip.collective_tax;
-  const std::unique_ptr<Medium> medium = job.engine.fidelity == Fidelity::analytic
-                                             ? make_analytic_medium(prepared.graph)
-                                             : make_simgrid_medium(prepared.graph);
+  const std::unique_ptr<Medium> medium =
+      job.engine.fidelity == Fidelity::analytic
+          ? make_analytic_medium(prepared.graph)
+          : make_simgrid_medium(prepared.graph, job.engine.simgrid);
   Metrics metrics(prepared.graph, resident_bytes(run));
   std::vector<Sink*> sinks{&metrics};
   std::vector<std::unique_ptr<Sink>> more;
@@ -108,6 +109,7 @@ RunResult simulate(const Job& job, const MakeSinks& make_sinks) {
   const Seconds step = execute(prepared.graph, *medium, job.engine.fidelity, {tax}, sinks);
   metrics.write(step, network, job.system, run);
   run.engine.method = method_of(prepared, step);
+  run.engine.simgrid = job.engine.simgrid;
   run.engine.step_at_least = prepared.at_least.value_or(step);
   run.engine.classes = static_cast<uint32_t>(prepared.graph.ranks.size());
   run.engine.wall_s =
