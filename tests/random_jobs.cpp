@@ -95,6 +95,48 @@ Job random_job(Random& random) {
   return job;
 }
 
+Job random_parallel_job(Random& random) {
+  Job job = random_job(random);
+  Layout& layout = job.layout;
+  uint64_t left = layout.data;
+  const auto split = [&](std::initializer_list<uint64_t> degrees) {
+    std::vector<uint64_t> possible{1};
+    for (const uint64_t degree : degrees)
+      if (left % degree == 0) possible.push_back(degree);
+    const uint64_t chosen = possible[random.from(0, static_cast<Rank>(possible.size()) - 1)];
+    left /= chosen;
+    return chosen;
+  };
+  layout.pipeline = split({2, 3, 4});
+  layout.tensor = split({2, 4});
+  layout.context = split({2});
+  layout.data = left;
+  for (size_t i = 3; i > 0; --i) std::swap(layout.order[i], layout.order[random.from(0, i)]);
+  layout.sequence_parallel = random.chance(2);
+  layout.overlap_tensor = random.chance(3);
+  // Ulysses needs heads of keys and values for all of tensor x context.
+  layout.context_method =
+      static_cast<ContextMethod>(random.from(0, layout.tensor * layout.context > 4 ? 1 : 2));
+  layout.overlap_p2p = !random.chance(3);
+  layout.scatter_gather =
+      layout.tensor > 1 && layout.pipeline > 1 && !layout.sequence_parallel && random.chance(2);
+  layout.schedule = random.chance(2) ? Schedule::one_f_one_b : Schedule::gpipe;
+  if (layout.pipeline > 1 && random.chance(3)) {
+    layout.schedule = Schedule::interleaved;
+    layout.virtual_stages = random.from(2, 3);
+  }
+  job.model = {
+      "small",         layout.pipeline * layout.virtual_stages, 64, 8, 4, 16, 96, true, 100,
+      random.chance(2)};
+  job.training.global_batch = layout.data * layout.pipeline * random.from(1, 3);
+  if (layout.pipeline > 1) {
+    if (layout.zero_stage == 2) layout.zero_stage = 1;
+    layout.sync_every_microbatch = layout.zero_stage == 3 && random.chance(3);
+  }
+  layout.shard = layout.zero_stage == 0 ? 1 : layout.replicas();
+  return job;
+}
+
 void break_symmetry(Random& random, Job& job) {
   Fault fault;
   if (random.chance(2)) {

@@ -23,6 +23,8 @@ class Random {
 
 System random_system(Random& random);
 Job random_job(Random& random);
+/// The same, with its ranks split over tensor, context, pipeline and data in any order.
+Job random_parallel_job(Random& random);
 /// One slow chip or one slow link.
 void break_symmetry(Random& random, Job& job);
 

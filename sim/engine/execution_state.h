@@ -11,6 +11,7 @@ namespace trnsim {
 struct StepState {
   enum class Stage : uint8_t { waiting, running, done };
   Stage stage = Stage::waiting;
+  bool started = false;  // its begin has been told; later than running where it is posted
   StreamId blocker = 0;
   uint32_t waits_for = 0;    // steps that have not ended
   uint32_t outstanding = 0;  // messages of the current hop

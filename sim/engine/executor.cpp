@@ -82,26 +82,40 @@ class Executor {
       ++entered_[program_index];
       unroll(program_index);
     }
-    StepState& state = ranks_[rank].at(position);
-    state.stage = StepState::Stage::running;
-    state.begin = medium_.now();
+    ranks_[rank].at(position).stage = StepState::Stage::running;
     const Step& step = program.step(position);
-    const Span span{rank, position, &step, state.begin, state.begin, state.blocker};
-    for (Sink* sink : sinks_) sink->begun(span);
     if (const auto* compute = std::get_if<Compute>(&step.work)) {
+      start(rank, position);
       Computation& computation = ranks_[rank].computation;
       computation = {true, position, compute->seconds / graph_.ranks[rank].speed, medium_.now(),
                      computation.foreseen};
       foresee_end(rank);
       return;
     }
-    settle(rank);
-    ++ranks_[rank].active_exchanges;
-    if (tax_ > 0) foresee_end(rank);
+    const auto* exchange = std::get_if<Exchange>(&step.work);
+    if (exchange == nullptr || !exchange->posted) start_exchange(rank, position);
     if (const auto* delay = std::get_if<Delay>(&step.work))
       medium_.after(delay->seconds, {Event::Kind::delay_passed, rank, position});
     else
       begin_hop(rank, position);
+  }
+
+  // Tells that a step is under way.
+  void start(uint32_t rank, Position position) {
+    StepState& state = ranks_[rank].at(position);
+    state.started = true;
+    state.begin = medium_.now();
+    const Step& step = program_of(rank).step(position);
+    const Span span{rank, position, &step, state.begin, state.begin, state.blocker};
+    for (Sink* sink : sinks_) sink->begun(span);
+  }
+
+  void start_exchange(uint32_t rank, Position position) {
+    if (ranks_[rank].at(position).started) return;
+    start(rank, position);
+    settle(rank);
+    ++ranks_[rank].active_exchanges;
+    if (tax_ > 0) foresee_end(rank);
   }
 
   // A chip's rate of compute, as a part of its full speed: collectives take what the tax says.
@@ -196,6 +210,10 @@ class Executor {
     free_.pop_back();
     in_flight_[slot] = {message, sender, receiver};
     const Exchange& exchange = exchange_of(in_flight_[slot]);
+    if (exchange.posted) {
+      start_exchange(graph_.messages[message].from, sender);
+      start_exchange(graph_.messages[message].to, receiver);
+    }
     const Seconds of_route = exchange.no_latency ? 0 : graph_.messages[message].latency;
     const Seconds latency =
         (of_route + exchange.delay) * static_cast<double>(hops_at_once(exchange));

@@ -21,7 +21,8 @@ Seconds collective_bound(const Collective& collective, const System& system) {
                            collective.algorithm.find("sharp") != std::string::npos;
   const double passes = op == "all_reduce" && !in_switches ? 2 : 1;
   // Goes into each chip and unit as it is.
-  const bool whole = op == "broadcast" || op == "reduce" || op == "send_recv";
+  const bool whole =
+      op == "broadcast" || op == "reduce" || op == "send_recv" || op == "send" || op == "receive";
   const double chips = system.chips_per_unit();
   const double units = collective.ranks / chips;
   const double bytes = static_cast<double>(collective.bytes);

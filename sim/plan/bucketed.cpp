@@ -12,23 +12,24 @@ constexpr Bytes bf16 = 2;
 
 class Bucketed final : public DataParallel {
  public:
-  Bucketed(const Job& job, const ModelParts& parts, Plan& plan)
+  Bucketed(const Job& job, const StageBlocks& blocks, TrainingCollectives& collectives, Plan& plan)
       : layout_(job.layout),
-        blocks_{parts.count, job.microbatches()},
+        blocks_(blocks),
         wire_(job.training.reduction_bytes()),
-        last_operation_(parts.at(0).backward.size() - 1),
-        collectives_(job, plan) {
+        last_operation_(blocks.parts().at(0).backward.size() - 1),
+        collectives_(collectives) {
+    const ModelParts& parts = blocks.parts();
     if (alone()) return;
     const BucketSize& size = layout_.reduce_bucket;
     gradients_ = gradient_buckets(parts, std::max<uint64_t>(1, size.of(wire_) / wire_),
                                   size.first / wire_, layout_.dynamic_buckets);
-    for (const GradientBucket& bucket : gradients_) announce(bucket, plan);
+    for (const GradientBucket& bucket : gradients_) announce(bucket, collectives, plan);
     if (layout_.zero_stage == 0 || collectives_.shard.axes.empty()) return;
     parameters_ =
         parameter_buckets(parts, std::max<uint64_t>(1, layout_.gather_bucket.of(bf16) / bf16));
     for (const ParameterBucket& bucket : parameters_)
-      collectives_.announce(plan, CollectiveOp::all_gather, "parameter bucket", collectives_.shard,
-                            bf16 * bucket.parameters);
+      collectives.announce(plan, CollectiveOp::all_gather, "parameter bucket", collectives.shard,
+                           bf16 * bucket.parameters);
   }
 
   void before(size_t block, Unrolled& program) const override {
@@ -42,25 +43,27 @@ class Bucketed final : public DataParallel {
 
   std::vector<Position> needs(size_t block, const Unrolled& program) const override {
     std::vector<Position> needed;
-    if (block < blocks_.parts && !parameters_.empty()) {
-      // The first bucket that reaches the part, or all of them.
-      const auto holds =
-          std::find_if(parameters_.begin(), parameters_.end(),
-                       [&](const ParameterBucket& bucket) { return bucket.part >= block; });
-      const size_t part = layout_.overlap_param_gather ? holds->part : parameters_.back().part;
-      needed.push_back(program.at(name_of(Name::What::gathered, part)));
+    const bool updates = block == blocks_.optimizer();
+    if (!updates && !parameters_.empty()) {
+      const StageBlocks::Place at = blocks_.place(block);
+      if (!at.backward && at.microbatch == 0) {
+        // The first bucket that reaches the part, or all of them.
+        const auto holds =
+            std::find_if(parameters_.begin(), parameters_.end(),
+                         [&](const ParameterBucket& bucket) { return bucket.part >= at.part; });
+        const size_t part = layout_.overlap_param_gather ? holds->part : parameters_.back().part;
+        needed.push_back(program.at(name_of(Name::What::gathered, part)));
+      }
     }
-    const bool after_backward = block > 0 && block % (2 * blocks_.parts) == 0;
-    const bool must_wait = block == blocks_.optimizer() || !layout_.overlap_grad_reduce;
-    const Name reduced = name_of(Name::What::reduced, block - 1);
-    if (after_backward && must_wait && program.has(reduced)) needed.push_back(program.at(reduced));
+    if ((updates || !layout_.overlap_grad_reduce) && program.has(reduced_))
+      needed.push_back(program.at(reduced_));
     return needed;
   }
 
   void after_operation(size_t block, size_t operation, Position computed,
                        Unrolled& program) const override {
-    const StepBlocks::Place at = blocks_.place(block);
-    const bool reduces = layout_.sync_every_microbatch || at.microbatch + 1 == blocks_.microbatches;
+    const StageBlocks::Place at = blocks_.place(block);
+    const bool reduces = layout_.sync_every_microbatch || blocks_.is_last_microbatch(at);
     if (!at.backward || !reduces) return;
     const bool last_operation = at.part == 0 && operation == last_operation_;
     for (const GradientBucket& bucket : gradients_) {
@@ -75,23 +78,21 @@ class Bucketed final : public DataParallel {
   int64_t freed(size_t) const override { return 0; }
 
  private:
-  bool alone() const {
-    return collectives_.shard.axes.empty() && collectives_.replicas.axes.empty();
-  }
+  bool alone() const { return collectives_.shard.axes.empty() && collectives_.across.axes.empty(); }
   CollectiveOp reduction() const {
     return layout_.zero_stage == 0 ? CollectiveOp::all_reduce : CollectiveOp::reduce_scatter;
   }
 
-  void announce(const GradientBucket& bucket, Plan& plan) {
+  void announce(const GradientBucket& bucket, TrainingCollectives& collectives, Plan& plan) {
     const Bytes bytes = wire_ * bucket.parameters;
-    if (!collectives_.shard.axes.empty())
-      collectives_.announce(plan, reduction(), "gradient bucket", collectives_.shard, bytes);
-    if (!collectives_.replicas.axes.empty())
-      collectives_.announce(plan, CollectiveOp::all_reduce, "gradient bucket's shard",
-                            collectives_.replicas, shard_bytes(collectives_.shard, bytes));
+    if (!collectives.shard.axes.empty())
+      collectives.announce(plan, reduction(), "gradient bucket", collectives.shard, bytes);
+    if (!collectives.across.axes.empty())
+      collectives.announce(plan, CollectiveOp::all_reduce, "gradient bucket's shard",
+                           collectives.across, shard_bytes(collectives.shard, bytes));
   }
 
-  void reduce(const GradientBucket& bucket, const StepBlocks::Place& at, Position computed,
+  void reduce(const GradientBucket& bucket, const StageBlocks::Place& at, Position computed,
               Unrolled& program) const {
     const Bytes bytes = wire_ * bucket.parameters;
     Label label;
@@ -101,29 +102,29 @@ class Bucketed final : public DataParallel {
     if (!collectives_.shard.axes.empty())
       reduced = collectives_.add(program, reduction(), "gradient bucket", collectives_.shard, bytes,
                                  label, {reduced});
-    if (!collectives_.replicas.axes.empty())
+    if (!collectives_.across.axes.empty())
       reduced = collectives_.add(program, CollectiveOp::all_reduce, "gradient bucket's shard",
-                                 collectives_.replicas, shard_bytes(collectives_.shard, bytes),
-                                 label, {reduced});
+                                 collectives_.across, shard_bytes(collectives_.shard, bytes), label,
+                                 {reduced});
     // Buckets are reduced in order: the last one's end is the end of all.
-    program.publish(name_of(Name::What::reduced, (at.microbatch + 1) * 2 * blocks_.parts - 1),
-                    reduced);
+    program.publish(reduced_, reduced);
   }
 
+  static constexpr Name reduced_{Name::What::reduced};
   Layout layout_;
-  StepBlocks blocks_;
+  const StageBlocks& blocks_;
   Bytes wire_;             // bytes of a gradient in the reduction
   size_t last_operation_;  // of a backward pass
-  DataCollectives collectives_;
+  const TrainingCollectives& collectives_;
   std::vector<GradientBucket> gradients_;
   std::vector<ParameterBucket> parameters_;
 };
 
 }  // namespace
 
-std::unique_ptr<const DataParallel> make_bucketed(const Job& job, const ModelParts& parts,
-                                                  Plan& plan) {
-  return std::make_unique<Bucketed>(job, parts, plan);
+std::unique_ptr<const DataParallel> make_bucketed(const Job& job, const StageBlocks& blocks,
+                                                  TrainingCollectives& collectives, Plan& plan) {
+  return std::make_unique<Bucketed>(job, blocks, collectives, plan);
 }
 
 }  // namespace trnsim

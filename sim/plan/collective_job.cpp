@@ -1,7 +1,6 @@
 #include "plan/collective_job.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "plan/groups.h"
 #include "plan/library_group.h"
@@ -100,14 +99,8 @@ std::optional<std::string> obstacle(const GroupShape& group, const System& syste
 
 std::vector<Axis> group_axes(const CollectiveJob& job) {
   const GroupShape& group = job.group;
-  const std::vector<Axis> flat{{"ranks", group.stride, group.count}};
-  if (job.op == CollectiveOp::send_recv || job.sizes) return flat;
-  try {
-    const auto [skipped, rest] = split_axes(fabric_axes(job.system), group.stride);
-    return split_axes(rest, group.count).first;
-  } catch (const std::invalid_argument&) {
-    return flat;  // does not lie along the dimensions
-  }
+  if (job.op == CollectiveOp::send_recv || job.sizes) return {{"ranks", group.stride, group.count}};
+  return group_axes(job.system, group.stride, group.count);
 }
 
 std::string name_of(const CollectiveJob& job) {

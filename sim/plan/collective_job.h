@@ -38,8 +38,8 @@ std::string name_of(const CollectiveJob& job);
 /// Why the system has no such group, if it has none.
 std::optional<std::string> obstacle(const GroupShape& group, const System& system);
 
-/// The axes of the group: parts of the fabric's dimensions where it lies along them, else one axis,
-/// "ranks", along which the next is the one `stride` further. A send_recv is always that.
+/// The axes of the job's group. Of a send_recv it is one, "ranks", along which the next is the one
+/// `stride` further.
 std::vector<Axis> group_axes(const CollectiveJob& job);
 
 /// The plan in which the ranks of the group run the collective once. Throws std::logic_error if

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "plan/groups.h"
+#include "workload/stages.h"
 
 namespace trnsim {
 
@@ -27,14 +28,15 @@ bool set_units(Job& job, Rank units) {
   Job changed = job;
   changed.system.units = units;
   Layout& layout = changed.layout;
-  if (layout.shard == layout.data) layout.shard = changed.system.chips();
-  layout.data = changed.system.chips();
+  follow_chips(layout, changed.system.chips());
+  if (layout.data * layout.model_ranks() != changed.system.chips()) return false;
   if (changed.training.global_batch % (changed.training.micro_batch * layout.data) != 0)
     return false;
-  if (layout.zero_stage > 0 && layout.shard != layout.data) {
-    if (layout.data % layout.shard != 0) return false;
+  if (misfit(changed.model, changed.training, layout)) return false;
+  if (layout.zero_stage > 0 && layout.shard != layout.replicas()) {
+    if (layout.replicas() % layout.shard != 0) return false;
     try {
-      split_axes(fabric_axes(changed.system), static_cast<Rank>(layout.shard));
+      layout_groups(changed.system, layout);
     } catch (const std::invalid_argument&) {
       return false;
     }

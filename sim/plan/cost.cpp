@@ -8,14 +8,18 @@
 
 #include "plan/convolutional_cost.h"
 #include "plan/transformer_cost.h"
+#include "workload/stages.h"
 
 namespace trnsim {
 namespace {
 
 // Whether an operation of the layers runs again before the backward pass of its layer.
 bool runs_again(const Operation& operation, Recompute recompute) {
-  return recompute == Recompute::full ||
-         (recompute == Recompute::selective && operation.kind == Operation::Kind::attention);
+  if (operation.kind == Operation::Kind::transfer && !operation.transfer.op) return false;
+  if (recompute != Recompute::selective) return recompute == Recompute::full;
+  return operation.kind == Operation::Kind::attention ||
+         (operation.kind == Operation::Kind::transfer &&
+          operation.transfer.over == Transfer::Over::context);
 }
 
 Operations recomputed(const Operations& forward, Recompute recompute) {
@@ -89,10 +93,12 @@ Seconds cast_seconds(const Operation& operation, const Chip& chip, const Trainin
 
 }  // namespace
 
-std::vector<PartOperations> model_operations(const Architecture& model, const Training& training) {
-  std::vector<PartOperations> parts = model.convolutional
-                                          ? convolutional_operations(model, training)
-                                          : transformer_operations(model, training);
+std::vector<PartOperations> model_operations(const Architecture& model, const Training& training,
+                                             const Layout& layout) {
+  std::vector<PartOperations> parts =
+      model.convolutional
+          ? convolutional_operations(model, training)
+          : transformer_operations(tensor_shard(model, layout.tensor), training, layout);
   for (size_t i = 1; i + 1 < parts.size(); ++i) {
     const Operations again = recomputed(parts[i].forward, training.recompute);
     parts[i].backward.insert(parts[i].backward.begin(), again.begin(), again.end());

@@ -12,11 +12,13 @@ namespace trnsim {
 /// The parts of the model, first to last: embedding (of a convolutional network: its stem), layers,
 /// head. Parts that are alike stand in one entry. Recomputed operations come first in the backward
 /// pass; the loss, which stands in the forward pass, already makes the gradient of the logits.
-std::vector<PartOperations> model_operations(const Architecture& model, const Training& training);
+/// A rank has its share of each: `model` is the whole, the layout says how it is split.
+std::vector<PartOperations> model_operations(const Architecture& model, const Training& training,
+                                             const Layout& layout = {});
 /// The update of the parameters that this rank holds.
 Operations optimizer_step(uint64_t parameters, const Training& training);
 
-/// FLOPs that one microbatch of one rank does a second time to save memory.
+/// FLOPs that one microbatch does a second time to save memory, on all of its ranks together.
 double recomputed_flops(const Architecture& model, const Training& training);
 
 /// Seconds that a chip takes: the larger of FLOPs and bytes over what the chip reaches of its peaks

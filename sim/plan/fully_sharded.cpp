@@ -9,13 +9,14 @@ constexpr Bytes bf16 = 2;
 
 class FullySharded final : public DataParallel {
  public:
-  FullySharded(const Job& job, const ModelParts& parts, Plan& plan)
+  FullySharded(const Job& job, const StageBlocks& blocks, TrainingCollectives& collectives,
+               Plan& plan)
       : layout_(job.layout),
-        blocks_{parts.count, job.microbatches()},
-        parts_(parts),
+        blocks_(blocks),
+        parts_(blocks.parts()),
         wire_(job.training.reduction_bytes()),
-        collectives_(job, plan) {
-    for (size_t part = 0; part < parts.count; ++part) announce(parts.at(part), plan);
+        collectives_(collectives) {
+    for (const ModelPart& part : parts_.kinds) announce(part, collectives, plan);
   }
 
   void before(size_t block, Unrolled& program) const override {
@@ -36,35 +37,40 @@ class FullySharded final : public DataParallel {
 
   void after_operation(size_t block, size_t operation, Position computed,
                        Unrolled& program) const override {
-    const StepBlocks::Place at = blocks_.place(block);
+    const StageBlocks::Place at = blocks_.place(block);
     if (at.backward && operation + 1 == parts_.at(at.part).backward.size() && reduces(at))
       reduce(block, computed, program);
   }
 
   int64_t taken(size_t block) const override {
-    const StepBlocks::Place at = blocks_.place(block);
+    const StageBlocks::Place at = blocks_.place(block);
     return at.backward && reduces(at) ? whole_gradient(at.part) : 0;
   }
 
   int64_t freed(size_t block) const override {
     if (collectives_.shard.axes.empty()) return 0;
-    const StepBlocks::Place at = blocks_.place(block);
-    const bool stays =
-        !at.backward && (at.part + 1 == parts_.count || !layout_.reshard_after_forward);
+    const StageBlocks::Place at = blocks_.place(block);
+    const bool stays = stays_gathered() ? !at.backward || !blocks_.is_last_microbatch(at)
+                                        : !at.backward && (blocks_.turns_after(block) ||
+                                                           !layout_.reshard_after_forward);
     return stays ? 0 : static_cast<int64_t>(bf16 * parts_.at(at.part).parameters);
   }
 
  private:
-  // The last part stays gathered from its forward to its backward pass, which follows at once.
+  // In a pipeline what is not resharded serves all microbatches, of which several are under way.
+  bool stays_gathered() const { return layout_.pipeline > 1 && !layout_.reshard_after_forward; }
+
+  // A part stays gathered from its forward to its backward pass where that follows at once.
   bool gathers(size_t block) const {
     if (collectives_.shard.axes.empty() || block >= blocks_.optimizer()) return false;
-    const StepBlocks::Place at = blocks_.place(block);
-    return !at.backward || (layout_.reshard_after_forward && at.part + 1 < parts_.count);
+    const StageBlocks::Place at = blocks_.place(block);
+    if (stays_gathered()) return !at.backward && at.microbatch == 0;
+    return !at.backward || (layout_.reshard_after_forward && !blocks_.turns_after(block - 1));
   }
 
-  bool reduces(const StepBlocks::Place& at) const {
-    const bool alone = collectives_.shard.axes.empty() && collectives_.replicas.axes.empty();
-    return !alone && (layout_.sync_every_microbatch || at.microbatch + 1 == blocks_.microbatches);
+  bool reduces(const StageBlocks::Place& at) const {
+    const bool alone = collectives_.shard.axes.empty() && collectives_.across.axes.empty();
+    return !alone && (layout_.sync_every_microbatch || blocks_.is_last_microbatch(at));
   }
 
   int64_t whole_gradient(size_t part) const {
@@ -73,17 +79,16 @@ class FullySharded final : public DataParallel {
                                          : 0;
   }
 
-  void announce(const ModelPart& part, Plan& plan) {
-    if (!collectives_.shard.axes.empty()) {
-      collectives_.announce(plan, CollectiveOp::all_gather, parameters_of(part), collectives_.shard,
-                            bf16 * part.parameters);
-      collectives_.announce(plan, CollectiveOp::reduce_scatter, gradients_of(part),
-                            collectives_.shard, wire_ * part.parameters);
+  void announce(const ModelPart& part, TrainingCollectives& collectives, Plan& plan) {
+    if (!collectives.shard.axes.empty()) {
+      collectives.announce(plan, CollectiveOp::all_gather, parameters_of(part), collectives.shard,
+                           bf16 * part.parameters);
+      collectives.announce(plan, CollectiveOp::reduce_scatter, gradients_of(part),
+                           collectives.shard, wire_ * part.parameters);
     }
-    if (!collectives_.replicas.axes.empty())
-      collectives_.announce(plan, CollectiveOp::all_reduce, gradients_of(part),
-                            collectives_.replicas,
-                            shard_bytes(collectives_.shard, wire_ * part.parameters));
+    if (!collectives.across.axes.empty())
+      collectives.announce(plan, CollectiveOp::all_reduce, gradients_of(part), collectives.across,
+                           shard_bytes(collectives.shard, wire_ * part.parameters));
   }
 
   static std::string parameters_of(const ModelPart& part) {
@@ -93,7 +98,7 @@ class FullySharded final : public DataParallel {
     return part.name + std::string(" gradients");
   }
 
-  Label label(const StepBlocks::Place& at) const {
+  Label label(const StageBlocks::Place& at) const {
     Label made;
     made.layer = parts_.layer_of(at.part);
     made.microbatch = static_cast<int32_t>(at.microbatch);
@@ -101,7 +106,7 @@ class FullySharded final : public DataParallel {
   }
 
   void gather(size_t block, size_t ahead, Unrolled& program) const {
-    const StepBlocks::Place at = blocks_.place(block);
+    const StageBlocks::Place at = blocks_.place(block);
     const ModelPart& part = parts_.at(at.part);
     const Bytes bytes = bf16 * part.parameters;
     std::vector<Position> after;
@@ -118,7 +123,7 @@ class FullySharded final : public DataParallel {
   }
 
   void reduce(size_t block, Position computed, Unrolled& program) const {
-    const StepBlocks::Place at = blocks_.place(block);
+    const StageBlocks::Place at = blocks_.place(block);
     const ModelPart& part = parts_.at(at.part);
     const Bytes bytes = wire_ * part.parameters;
     Position reduced = computed;
@@ -126,26 +131,27 @@ class FullySharded final : public DataParallel {
     if (!collectives_.shard.axes.empty())
       reduced = collectives_.add(program, CollectiveOp::reduce_scatter, gradients_of(part),
                                  collectives_.shard, bytes, label(at), {reduced}, 0, freed);
-    if (!collectives_.replicas.axes.empty())
+    if (!collectives_.across.axes.empty())
       reduced =
           collectives_.add(program, CollectiveOp::all_reduce, gradients_of(part),
-                           collectives_.replicas, shard_bytes(collectives_.shard, bytes), label(at),
+                           collectives_.across, shard_bytes(collectives_.shard, bytes), label(at),
                            {reduced}, 0, collectives_.shard.axes.empty() ? freed : 0);
     program.publish(name_of(Name::What::reduced, block), reduced);
   }
 
   Layout layout_;
-  StepBlocks blocks_;
-  ModelParts parts_;
+  const StageBlocks& blocks_;
+  const ModelParts& parts_;
   Bytes wire_;  // bytes of a gradient in the reduction
-  DataCollectives collectives_;
+  const TrainingCollectives& collectives_;
 };
 
 }  // namespace
 
-std::unique_ptr<const DataParallel> make_fully_sharded(const Job& job, const ModelParts& parts,
+std::unique_ptr<const DataParallel> make_fully_sharded(const Job& job, const StageBlocks& blocks,
+                                                       TrainingCollectives& collectives,
                                                        Plan& plan) {
-  return std::make_unique<FullySharded>(job, parts, plan);
+  return std::make_unique<FullySharded>(job, blocks, collectives, plan);
 }
 
 }  // namespace trnsim

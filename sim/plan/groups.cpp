@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <tuple>
 
 namespace trnsim {
 
@@ -65,6 +66,54 @@ std::pair<std::vector<Axis>, std::vector<Axis>> split_axes(const std::vector<Axi
     left /= taken;
   }
   return parts;
+}
+
+std::vector<Axis> group_axes(const System& system, Rank stride, Rank count) {
+  try {
+    const auto [skipped, rest] = split_axes(fabric_axes(system), stride);
+    return split_axes(rest, count).first;
+  } catch (const std::invalid_argument&) {
+    return {{"ranks", stride, count}};  // does not lie along the dimensions
+  }
+}
+
+LayoutGroups layout_groups(const System& system, const Layout& layout) {
+  const auto axes_of = [&](Split split) {
+    return group_axes(system, static_cast<Rank>(layout.stride(split)),
+                      static_cast<Rank>(layout.degree(split)));
+  };
+  LayoutGroups made;
+  made.tensor = axes_of(Split::tensor);
+  made.context = axes_of(Split::context);
+  const bool data_first = layout.stride(Split::data) < layout.stride(Split::context);
+  const Split inner = data_first ? Split::data : Split::context;
+  const Split outer = data_first ? Split::context : Split::data;
+  const uint64_t stride = layout.stride(inner);
+  if (layout.degree(inner) * stride == layout.stride(outer)) {
+    made.replicas =
+        group_axes(system, static_cast<Rank>(stride), static_cast<Rank>(layout.replicas()));
+  } else {
+    made.replicas = axes_of(inner);
+    const std::vector<Axis> more = axes_of(outer);
+    made.replicas.insert(made.replicas.end(), more.begin(), more.end());
+  }
+  if (layout.zero_stage == 0 || layout.shard == layout.replicas())
+    made.shard = made.replicas;
+  else
+    std::tie(made.shard, made.across) = split_axes(made.replicas, static_cast<Rank>(layout.shard));
+  return made;
+}
+
+std::vector<std::vector<Axis>> axes_with_choice(const System& system, const Layout& layout) {
+  const LayoutGroups groups = layout_groups(system, layout);
+  std::vector<std::vector<Axis>> all{groups.shard, groups.across, groups.tensor};
+  if (layout.context_method == ContextMethod::all_gather) all.push_back(groups.context);
+  return all;
+}
+
+Axis pipeline_axis(const Layout& layout) {
+  return {"pipeline", static_cast<Rank>(layout.stride(Split::pipeline)),
+          static_cast<Rank>(layout.pipeline)};
 }
 
 std::optional<std::string> obstacle(Algorithm algorithm, const Axis& axis, const System& system) {

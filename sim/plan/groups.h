@@ -7,6 +7,7 @@
 
 #include "plan/passes.h"
 #include "system/system.h"
+#include "workload/recipe.h"
 
 namespace trnsim {
 
@@ -20,6 +21,27 @@ std::vector<Axis> fabric_axes(const System& system);
 /// its message names the nearest size that is.
 std::pair<std::vector<Axis>, std::vector<Axis>> split_axes(const std::vector<Axis>& axes,
                                                            Rank inner);
+
+/// The axes of the groups of `count` ranks that are `stride` apart: parts of the fabric's
+/// dimensions where they lie along them, else one axis, "ranks", along which the next is the one
+/// `stride` further.
+std::vector<Axis> group_axes(const System& system, Rank stride, Rank count);
+
+/// The groups of a layout whose collectives may pass along several axes. Gradients are summed over
+/// `replicas`, data and context together; `shard` are those that share one copy of what is sharded
+/// (all replicas, if nothing is), and `across` those that hold the same shard.
+struct LayoutGroups {
+  std::vector<Axis> tensor, context, replicas, shard, across;
+};
+/// Throws std::invalid_argument as split_axes() does, if the shard does not lie along the replicas'
+/// axes.
+LayoutGroups layout_groups(const System& system, const Layout& layout);
+
+/// The axes of those of the groups whose collectives can pass in several ways.
+std::vector<std::vector<Axis>> axes_with_choice(const System& system, const Layout& layout);
+
+/// The ranks that differ only in their pipeline stage.
+Axis pipeline_axis(const Layout& layout);
 
 /// Why the algorithm cannot run along this axis of the system, if it cannot.
 std::optional<std::string> obstacle(Algorithm algorithm, const Axis& axis, const System& system);

@@ -24,6 +24,13 @@ Operation memory_operation(const std::string& name, double bytes, uint64_t param
   return {.name = name, .kind = Operation::Kind::memory, .bytes = bytes, .parameters = parameters};
 }
 
+Operation transfer_operation(const std::string& name, Transfer transfer) {
+  Operation made{.name = name, .kind = Operation::Kind::transfer};
+  made.kernels = 0;
+  made.transfer = transfer;
+  return made;
+}
+
 Operations backward_of(const Operations& forward) {
   Operations backward;
   for (auto op = forward.rbegin(); op != forward.rend(); ++op) {
@@ -48,6 +55,11 @@ Operations backward_of(const Operations& forward) {
       case Operation::Kind::attention:
         made.flops *= 2.5;
         made.bytes *= 2;
+        break;
+      case Operation::Kind::transfer:
+        if (!op->transfer.backward_op) continue;
+        made.name = op->name + " gradient";
+        std::swap(made.transfer.op, made.transfer.backward_op);
         break;
       case Operation::Kind::memory:
         // Reads the input and the output's gradient, writes the input's.

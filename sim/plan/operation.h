@@ -1,15 +1,28 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/units.h"
+#include "plan/collectives.h"
 
 namespace trnsim {
 
+/// A collective of activations or their gradients between operations of a layer.
+struct Transfer {
+  enum class Over { tensor, context };
+  Over over = Over::tensor;
+  std::optional<CollectiveOp> op;           // nothing in this pass
+  std::optional<CollectiveOp> backward_op;  // of its backward pass, in its place
+  Bytes bytes = 0;                          // exchanges_of() says of what
+  uint32_t beside = 0;                      // operations after it that do not need its result
+};
+
 /// One operation of a chip, by what it needs. FLOPs count a multiplication and an addition as two.
 struct Operation {
-  enum class Kind { matrix, attention, memory };
+  enum class Kind { matrix, attention, memory, transfer };
   std::string name;
   Kind kind = Kind::memory;
   double flops = 0;
@@ -21,6 +34,9 @@ struct Operation {
   double columns = 0;
   double sequence = 0;  // of attention, tokens, if it is causal
   double head_dim = 0;
+  uint32_t blocks = 1;          // of attention: of keys and values, passed round a ring of ranks
+  Bytes block_bytes = 0;        // of attention: of one of them
+  Transfer transfer = {};       // of a transfer
   bool backward = false;        // a part of the backward pass
   bool casts = false;           // of a matrix product: its inputs are cast where it runs in fp8
   bool bias = false;            // of a matrix product: its gradient takes a pass of its own
@@ -48,9 +64,14 @@ Operation matrix_product(const std::string& name, double rows, double inner, dou
 /// What is limited by HBM alone.
 Operation memory_operation(const std::string& name, double bytes, uint64_t parameters = 0);
 
+/// A collective between operations: `op` in this pass, `backward_op` in its place in the backward
+/// pass.
+Operation transfer_operation(const std::string& name, Transfer transfer);
+
 /// The backward pass, last operation first. A matrix product becomes two (for the input and for the
 /// weights); fused attention makes its matrix again, 2.5 times the forward FLOPs (FlashAttention-2,
-/// arXiv:2307.08691), and moves twice its bytes; a memory operation moves 1.5 times its bytes.
+/// arXiv:2307.08691), and moves twice its bytes, and passes blocks with their gradients; a memory
+/// operation moves 1.5 times its bytes.
 Operations backward_of(const Operations& forward);
 
 }  // namespace trnsim

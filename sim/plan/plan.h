@@ -96,6 +96,9 @@ struct Exchange {
   Seconds reduction = 0;
   bool reduces = false;
   bool no_latency = false;  // of the route: a Delay before contains it
+  /// On a chip it counts as begun when its message starts, not while it waits for the other end: of
+  /// two that run different programs, as stages of a pipeline do. It has one message.
+  bool posted = false;
   Region region;
 
   /// Messages to each peer.
@@ -130,7 +133,7 @@ struct Step {
 
 /// What a later step can refer to.
 struct Name {
-  enum class What : uint8_t { gathered, computed, reduced, broadcast, in_pieces };
+  enum class What : uint8_t { gathered, computed, reduced, broadcast, in_pieces, received, sent };
   What what = What::computed;
   int32_t index = 0;
   int32_t microbatch = 0;

@@ -6,6 +6,7 @@
 #include "plan/comparison.h"
 #include "plan/groups.h"
 #include "plan/library_group.h"
+#include "workload/stages.h"
 
 namespace trnsim {
 namespace {
@@ -74,8 +75,7 @@ Layout layout_of(const System& system, const std::optional<JsonReader>& json, co
   if (json) return read_layout(*json, &free, system.chips());
   Layout layout = *base;
   layout.best_algorithm = true;
-  if (layout.shard == layout.data) layout.shard = system.chips();
-  layout.data = system.chips();
+  follow_chips(layout, system.chips());
   return layout;
 }
 
@@ -86,15 +86,15 @@ JsonReader place_of(JsonReader json, const char* key) {
 }
 
 void check_shard(const Job& job, const JsonReader& layout) {
-  if (job.layout.shard == 1 || job.layout.shard == job.layout.data) return;
+  const Layout& of = job.layout;
+  if (of.shard == 1 || of.shard == of.replicas()) return;
   try {
-    if (job.layout.data % job.layout.shard != 0)
-      throw std::invalid_argument("does not divide data (" + std::to_string(job.layout.data) + ")");
-    split_axes(fabric_axes(job.system), static_cast<Rank>(job.layout.shard));
+    if (of.replicas() % of.shard != 0)
+      throw std::invalid_argument("does not divide data (" + std::to_string(of.replicas()) + ")");
+    layout_groups(job.system, of);
   } catch (const std::invalid_argument& error) {
     place_of(layout, "shard")
-        .fail("shard " + std::to_string(job.layout.shard) + " on " + job.system.name + ": " +
-              error.what());
+        .fail("shard " + std::to_string(of.shard) + " on " + job.system.name + ": " + error.what());
   }
 }
 
@@ -169,39 +169,52 @@ void check_sequence(const Job& job, const JsonReader& training) {
 }
 
 void check_library(const Job& job, const LibraryChoice& told, const JsonReader& place) {
-  if (const auto why = obstacle(told, job.system, fabric_axes(job.system)))
-    place.fail("the collective library of " + job.system.name + ' ' + *why);
+  for (const std::vector<Axis>& axes : axes_with_choice(job.system, job.layout))
+    if (const auto why = obstacle(told, job.system, axes))
+      place.fail("the collective library of " + job.system.name + ' ' + *why);
   if (!job.system.library.ways.empty() && (job.layout.pieces > 1 || !job.layout.ordered))
     place.fail(job.system.library.name +
                " cuts buffers by itself and has one stream; \"pieces\" must be 1 and "
                "\"collective_streams\" \"one\"");
 }
 
-// Every dimension that is named must be there, and its algorithm possible on it.
+// Every dimension that is named must be there, and its algorithm possible along the groups' axes.
 void check_algorithms(const Job& job, const Algorithms& algorithms, const JsonReader& place) {
-  std::vector<std::string> names;
   if (algorithms.library) return check_library(job, *algorithms.library, place);
-  for (const Axis& axis : fabric_axes(job.system)) {
-    names.push_back(axis.name);
-    if (axis.size == 1) continue;
-    const Algorithm algorithm = algorithms.of(axis.name);
-    if (const auto why = obstacle(algorithm, axis, job.system))
-      place.fail('"' + to_string(algorithm) + "\" along " + axis.name + " of " + job.system.name +
-                 " (" + std::to_string(axis.size) + " ranks) " + *why);
-  }
+  for (const std::vector<Axis>& axes : axes_with_choice(job.system, job.layout))
+    for (const Axis& axis : axes) {
+      if (axis.size == 1) continue;
+      const Algorithm algorithm = algorithms.of(axis.name);
+      if (const auto why = obstacle(algorithm, axis, job.system))
+        place.fail('"' + to_string(algorithm) + "\" along " + axis.name + " of " + job.system.name +
+                   " (" + std::to_string(axis.size) + " ranks) " + *why);
+    }
+  std::vector<std::string> names;
+  for (const Axis& axis : fabric_axes(job.system)) names.push_back(axis.name);
   for (const auto& [name, algorithm] : algorithms.along)
     if (std::find(names.begin(), names.end(), name) == names.end())
       place.fail('"' + name + "\" is no dimension of " + job.system.name + "; it has " +
                  one_of(names));
 }
 
+void check_ranks(const Job& job, const JsonReader& layout) {
+  const Layout& of = job.layout;
+  if (of.data * of.model_ranks() == job.system.chips()) return;
+  place_of(layout, "data")
+      .fail(std::to_string(of.data) + " x tensor " + std::to_string(of.tensor) + " x pipeline " +
+            std::to_string(of.pipeline) + " x context " + std::to_string(of.context) +
+            " is not the " + std::to_string(job.system.chips()) + " chips of " + job.system.name);
+}
+
+void check_misfit(const Job& job, const JsonReader& layout) {
+  if (const auto found = misfit(job.model, job.training, job.layout))
+    place_of(layout, found->key.c_str()).fail(found->why);
+}
+
 // `layout` and `training` are where the job's values are stated.
 void check_job(const Job& job, const JsonReader& layout, const JsonReader& training) {
-  const Rank chips = job.system.chips();
-  if (job.layout.data != chips)
-    place_of(layout, "data")
-        .fail(std::to_string(job.layout.data) + " x tensor 1 x pipeline 1 x context 1 is not the " +
-              std::to_string(chips) + " chips of " + job.system.name);
+  check_misfit(job, layout);
+  check_ranks(job, layout);
   const uint64_t per_microbatch = job.training.micro_batch * job.layout.data;
   if (job.training.global_batch % per_microbatch != 0)
     place_of(training, "global_batch")

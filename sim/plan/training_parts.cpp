@@ -2,7 +2,21 @@
 
 #include <algorithm>
 
+#include "plan/overlap.h"
+#include "workload/stages.h"
+
 namespace trnsim {
+namespace {
+
+// Where each part of the whole model stands: its entry of model_operations(), first to last.
+std::vector<uint32_t> entries_of(const std::vector<PartOperations>& parts) {
+  std::vector<uint32_t> entries;
+  for (uint32_t entry = 0; entry < parts.size(); ++entry)
+    entries.insert(entries.end(), parts[entry].repeats, entry);
+  return entries;
+}
+
+}  // namespace
 
 uint16_t name_index(Plan& plan, const std::string& name) {
   const auto found = std::find(plan.names.begin(), plan.names.end(), name);
@@ -11,21 +25,47 @@ uint16_t name_index(Plan& plan, const std::string& name) {
   return index;
 }
 
-ModelParts time_parts(const Job& job, uint64_t parameters_held, Plan& plan) {
-  const auto timed = [&](const std::vector<Operation>& operations) {
+ModelParts time_parts(const Job& job, uint64_t stage, uint64_t parameters_held, Plan& plan) {
+  const auto timed = [&](Operations operations) {
+    operations = passed_round(operations);
+    if (job.layout.overlap_tensor && job.layout.tensor > 1)
+      operations = in_pieces(operations, static_cast<uint32_t>(job.layout.tensor));
     std::vector<TimedOperation> made;
-    for (const Operation& op : operations)
+    for (const Operation& op : operations) {
+      if (op.kind == Operation::Kind::transfer) {
+        if (op.transfer.op) made.push_back({.what = op.name, .transfer = op.transfer});
+        continue;
+      }
       made.push_back({duration(op, job.system.chip, job.training), name_index(plan, op.name),
                       op.parameters, op.recomputation});
+    }
     return made;
   };
+  const std::vector<PartOperations> all = model_operations(job.model, job.training, job.layout);
+  const std::vector<uint32_t> entries = entries_of(all);
+  constexpr uint32_t unused = ~0U;
+  std::vector<uint32_t> kind_of(all.size(), unused);
   ModelParts parts;
-  for (const PartOperations& part : model_operations(job.model, job.training)) {
-    parts.sequence.insert(parts.sequence.end(), part.repeats,
-                          static_cast<uint32_t>(parts.kinds.size()));
-    parts.kinds.push_back(
-        {part.name, timed(part.forward), timed(part.backward), part.parameters, part.kept});
+  const auto add = [&](size_t index) {
+    const uint32_t entry = entries[index];
+    if (kind_of[entry] == unused) {
+      kind_of[entry] = static_cast<uint32_t>(parts.kinds.size());
+      const PartOperations& part = all[entry];
+      parts.kinds.push_back(
+          {part.name, timed(part.forward), timed(part.backward), part.parameters, part.kept});
+    }
+    const bool is_layer = index > 0 && index + 1 < entries.size();
+    parts.sequence.push_back(
+        {kind_of[entry], is_layer ? static_cast<int32_t>(index - 1) : Label::none});
+  };
+  for (uint64_t chunk = 0; chunk < job.layout.virtual_stages; ++chunk) {
+    const Chunk of = chunk_of(job.model, job.layout, stage, chunk);
+    parts.chunks.push_back(parts.sequence.size());
+    if (of.embedding) add(0);
+    for (uint64_t layer = 0; layer < of.layers; ++layer) add(1 + of.first_layer + layer);
+    if (of.head) add(entries.size() - 1);
   }
+  parts.chunks.push_back(parts.sequence.size());
   parts.count = parts.sequence.size();
   parts.optimizer = timed(optimizer_step(parameters_held, job.training));
   return parts;

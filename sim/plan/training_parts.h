@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,12 +10,14 @@
 
 namespace trnsim {
 
-/// An operation on a given chip.
+/// An operation on a given chip: compute, or a collective between operations.
 struct TimedOperation {
   Seconds seconds = 0;
   uint16_t name = 0;        // in Plan::names
   uint64_t parameters = 0;  // whose gradient is complete after it
   bool recomputation = false;
+  std::string what = {};  // that is transferred
+  std::optional<Transfer> transfer = {};
 };
 
 /// What is gathered, computed and reduced as one: the embedding (or the stem of a convolutional
@@ -27,24 +30,27 @@ struct ModelPart {
   Bytes kept = 0;  // activations that its backward pass needs
 };
 
-/// A model on a chip, part by part: embedding, every layer, head; and the optimizer's step. Parts
-/// that are alike are held once.
+/// What one stage has of a model on a chip, part by part: of each of its chunks embedding, layers
+/// and head; and the optimizer's step. Parts that are alike are held once.
 struct ModelParts {
-  std::vector<ModelPart> kinds;    // in the order in which they first run
-  std::vector<uint32_t> sequence;  // the kind of each part
+  struct Place {
+    uint32_t kind = 0;
+    int32_t layer = 0;  // of the model, or Label::none
+  };
+  std::vector<ModelPart> kinds;  // in the order in which they first run
+  std::vector<Place> sequence;   // chunk after chunk
+  std::vector<size_t> chunks;    // where each begins, and where the last one ends
   std::vector<TimedOperation> optimizer;
   size_t count = 0;  // of parts
 
-  const ModelPart& at(size_t index) const { return kinds[sequence[index]]; }
-  /// Which layer part `index` is, or Label::none.
-  int32_t layer_of(size_t index) const {
-    return index == 0 || index + 1 == count ? Label::none : static_cast<int32_t>(index - 1);
-  }
+  const ModelPart& at(size_t index) const { return kinds[sequence[index].kind]; }
+  /// Which layer of the model part `index` is, or Label::none.
+  int32_t layer_of(size_t index) const { return sequence[index].layer; }
 };
 
-/// Costs every operation of the job on its chip; names them in the plan. `parameters_held` are
-/// those that this rank's optimizer updates.
-ModelParts time_parts(const Job& job, uint64_t parameters_held, Plan& plan);
+/// Costs every operation of a stage of the job on its chip; names them in the plan.
+/// `parameters_held` are those that this rank's optimizer updates.
+ModelParts time_parts(const Job& job, uint64_t stage, uint64_t parameters_held, Plan& plan);
 
 /// The index of `name` in the plan's names; adds it if it is new.
 uint16_t name_index(Plan& plan, const std::string& name);

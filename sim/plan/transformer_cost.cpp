@@ -1,6 +1,7 @@
 #include "plan/transformer_cost.h"
 
 #include "workload/activations.h"
+#include "workload/stages.h"
 
 namespace trnsim {
 namespace {
@@ -8,12 +9,16 @@ namespace {
 constexpr double bf16 = 2;  // bytes
 constexpr double fp32 = 4;
 
+// `tokens` are those of one rank; of these norms have only `norm_tokens` under sequence
+// parallelism. Each still attends to a whole `sequence`.
 struct Shape {
-  double sequences, tokens, hidden, query, key_value, ffn, vocabulary, sequence;
+  double sequences, tokens, norm_tokens, hidden, query, key_value, ffn, vocabulary, sequence;
 
-  Shape(const Architecture& model, const Training& training)
+  Shape(const Architecture& model, const Training& training, const Layout& layout)
       : sequences(static_cast<double>(training.micro_batch)),
-        tokens(static_cast<double>(training.micro_batch * training.sequence_length)),
+        tokens(static_cast<double>(training.micro_batch * training.sequence_length) /
+               static_cast<double>(layout.context)),
+        norm_tokens(tokens / static_cast<double>(layout.sequence_shards())),
         hidden(static_cast<double>(model.hidden)),
         query(static_cast<double>(model.heads * model.head_dim)),
         key_value(static_cast<double>(model.kv_heads * model.head_dim)),
@@ -41,6 +46,88 @@ Operation attention(const Architecture& model, const Shape& shape) {
   return made;
 }
 
+// What tensor and context parallelism put between the operations of a layer.
+class Transfers {
+ public:
+  Transfers(const Layout& layout, const Shape& shape)
+      : layout_(layout),
+        hidden_(static_cast<Bytes>(bf16 * shape.tokens * shape.hidden)),
+        query_(static_cast<Bytes>(bf16 * shape.tokens * shape.query)),
+        key_value_(static_cast<Bytes>(2 * bf16 * shape.tokens * shape.key_value)) {}
+
+  // Before products whose columns are split: f of Megatron-LM (arXiv:1909.08053), whose backward
+  // pass sums the input's gradient; under sequence parallelism g of arXiv:2205.05198.
+  void before_columns(Operations& made) const {
+    if (layout_.tensor == 1) return;
+    if (layout_.sequence_parallel)
+      add(made, {over_tensor, CollectiveOp::all_gather, CollectiveOp::reduce_scatter, hidden_});
+    else
+      add(made, {over_tensor, {}, CollectiveOp::all_reduce, hidden_});
+  }
+  // After them: what has been gathered is not kept, so it is gathered again for the weights'
+  // gradient, beside the product that makes the input's (arXiv:2205.05198, section 4.2.2).
+  void after_columns(Operations& made) const {
+    if (layout_.tensor > 1 && layout_.sequence_parallel)
+      add(made, {over_tensor, {}, CollectiveOp::all_gather, hidden_, 1});
+  }
+  // After products whose rows are split, and the embedding.
+  void after_rows(Operations& made) const {
+    if (layout_.tensor == 1) return;
+    if (layout_.sequence_parallel)
+      add(made, {over_tensor, CollectiveOp::reduce_scatter, CollectiveOp::all_gather, hidden_});
+    else
+      add(made, {over_tensor, CollectiveOp::all_reduce, {}, hidden_});
+  }
+  // Of a loss over a split vocabulary: the largest logit, the target's, and the sum of exponentials
+  // of each token (Megatron-LM, vocab_parallel_cross_entropy).
+  void of_loss(Operations& made, double tokens) const {
+    if (layout_.tensor == 1) return;
+    for (int i = 0; i < 3; ++i)
+      add(made, {over_tensor, CollectiveOp::all_reduce, {}, static_cast<Bytes>(fp32 * tokens)});
+  }
+
+  void around_attention(Operation attention, Operations& made) const {
+    if (layout_.context == 1) {
+      made.push_back(attention);
+      return;
+    }
+    switch (layout_.context_method) {
+      case ContextMethod::ring:
+        attention.blocks = static_cast<uint32_t>(layout_.context);
+        attention.block_bytes = key_value_;
+        attention.sequence /= static_cast<double>(layout_.context);  // of one block
+        made.push_back(attention);
+        return;
+      case ContextMethod::all_gather: {
+        const Bytes all = key_value_ * layout_.context;
+        add(made, {over_context, CollectiveOp::all_gather, CollectiveOp::reduce_scatter, all});
+        made.push_back(attention);
+        add(made, {over_context, {}, CollectiveOp::all_gather, all});
+        return;
+      }
+      case ContextMethod::ulysses:
+        add(made, {over_context, CollectiveOp::all_to_all, CollectiveOp::all_to_all,
+                   query_ + key_value_});
+        made.push_back(attention);
+        add(made, {over_context, CollectiveOp::all_to_all, CollectiveOp::all_to_all, query_});
+    }
+  }
+
+ private:
+  static constexpr Transfer::Over over_tensor = Transfer::Over::tensor;
+  static constexpr Transfer::Over over_context = Transfer::Over::context;
+
+  static void add(Operations& made, const Transfer& transfer) {
+    made.push_back(transfer_operation(
+        transfer.over == over_tensor ? "activations" : "keys and values", transfer));
+  }
+
+  const Layout& layout_;
+  Bytes hidden_;     // of the layer's input, of all of the rank's tokens
+  Bytes query_;      // of its queries
+  Bytes key_value_;  // of its keys and values
+};
+
 // Reads `elements` and its parameters, writes as many elements.
 Operation norm(const char* name, double elements, uint64_t parameters) {
   return memory_operation(name, bf16 * (2 * elements + static_cast<double>(parameters)),
@@ -53,7 +140,7 @@ Operation norm(const char* name, double elements, uint64_t parameters) {
 // cast back and the weight: 2 + 4, 4 + 4, 4, 4 + 4, 4 + 2, 2 + 2; backward the same kernels with
 // two inputs each.
 Operation eager_norm(const char* name, const Architecture& model, const Shape& shape) {
-  const double elements = shape.tokens * shape.hidden;
+  const double elements = shape.norm_tokens * shape.hidden;
   const bool layer = model.norm == Norm::layer;
   Operation made = norm(name, elements, model.norm_parameters());
   made.bytes = (layer ? 4 : 36) * elements;
@@ -66,7 +153,7 @@ Operation eager_norm(const char* name, const Architecture& model, const Shape& s
 // that reads two and writes one, and so is the sum of the two gradients.
 void add_norm_with_residual(const char* name, const Architecture& model, const Training& training,
                             const Shape& shape, Operations& made) {
-  const double elements = shape.tokens * shape.hidden;
+  const double elements = shape.norm_tokens * shape.hidden;
   if (training.execution == Execution::eager) {
     Operation residual = memory_operation("residual", 3 * bf16 * elements);
     residual.backward_bytes = residual.bytes;
@@ -99,36 +186,45 @@ Operation activation(const Architecture& model, const Training& training, const 
   return made;
 }
 
-Operations embedding(const Architecture& model, const Shape& shape) {
+Operations embedding(const Architecture& model, const Shape& shape, const Transfers& transfers) {
   // One row of each table is read, their sum is written.
   const double tables = 1 + (model.max_positions > 0 ? 1 : 0) + (model.segments > 0 ? 1 : 0);
   const uint64_t rows = model.vocabulary + model.max_positions + model.segments;
   Operations made = {memory_operation(
       "embedding", (tables + 1) * bf16 * shape.tokens * shape.hidden, rows * model.hidden)};
+  transfers.after_rows(made);
   if (model.embedding_norm)
-    made.push_back(norm("embedding norm", shape.tokens * shape.hidden, model.norm_parameters()));
+    made.push_back(
+        norm("embedding norm", shape.norm_tokens * shape.hidden, model.norm_parameters()));
   return made;
 }
 
-Operations layer(const Architecture& model, const Training& training, const Shape& shape) {
+Operations layer(const Architecture& model, const Training& training, const Shape& shape,
+                 const Transfers& transfers) {
   const bool all = model.biases == Biases::all;
   const bool eager = training.execution == Execution::eager;
   const double halves = model.gated_mlp ? 2 : 1;
   const double query_key = shape.tokens * (shape.query + shape.key_value);
   Operations made;
   add_norm_with_residual("attention norm", model, training, shape, made);
+  transfers.before_columns(made);
   made.push_back(product("qkv", shape.tokens, shape.hidden, shape.query + 2 * shape.key_value,
                          model.biases != Biases::none, eager));
+  transfers.after_columns(made);
   if (model.qk_norm)
     made.push_back(
         norm("query and key norm", query_key, 2 * model.norm_parameters(model.head_dim)));
   if (model.positions == Positions::rotary) made.push_back(rotary(training, query_key));
-  made.push_back(attention(model, shape));
+  transfers.around_attention(attention(model, shape), made);
   made.push_back(product("attention output", shape.tokens, shape.query, shape.hidden, all, eager));
+  transfers.after_rows(made);
   add_norm_with_residual("mlp norm", model, training, shape, made);
+  transfers.before_columns(made);
   made.push_back(product("mlp up", shape.tokens, shape.hidden, halves * shape.ffn, all, eager));
+  transfers.after_columns(made);
   made.push_back(activation(model, training, shape));
   made.push_back(product("mlp down", shape.tokens, shape.ffn, shape.hidden, all, eager));
+  transfers.after_rows(made);
   return made;
 }
 
@@ -146,16 +242,20 @@ void add_masked_lm_transform(const Architecture& model, const Shape& shape, Oper
 }
 
 // All but the loss.
-Operations head(const Architecture& model, const Training& training, const Shape& shape) {
+Operations head(const Architecture& model, const Training& training, const Shape& shape,
+                const Transfers& transfers, bool copies_embedding) {
   Operations made;
   if (model.final_norm) add_norm_with_residual("final norm", model, training, shape, made);
   if (model.next_sentence_head) add_next_sentence_head(shape, made);
   if (model.masked_lm_head) add_masked_lm_transform(model, shape, made);
   Operation logits = matrix_product("logits", shape.tokens, shape.hidden, shape.vocabulary);
   logits.full_precision = true;
-  if (model.tied_embeddings) logits.parameters = 0;  // complete only with the embedding
+  // Complete only with the embedding, unless that is on another stage.
+  if (model.tied_embeddings && !copies_embedding) logits.parameters = 0;
   if (model.masked_lm_head) logits.parameters += model.vocabulary;
+  transfers.before_columns(made);
   made.push_back(logits);
+  transfers.after_columns(made);
   return made;
 }
 
@@ -169,24 +269,28 @@ Operation loss(const Training& training, const Shape& shape) {
 }  // namespace
 
 std::vector<PartOperations> transformer_operations(const Architecture& model,
-                                                   const Training& training) {
-  const Shape shape(model, training);
-  PartOperations first{.name = "embedding", .forward = embedding(model, shape)};
+                                                   const Training& training, const Layout& layout) {
+  const Shape shape(model, training, layout);
+  const Transfers transfers(layout, shape);
+  PartOperations first{.name = "embedding", .forward = embedding(model, shape, transfers)};
   first.backward = backward_of(first.forward);
   first.parameters = model.embedding_parameters();
-  first.kept = embedding_activation_bytes(model, training);
+  first.kept = embedding_activation_bytes(model, training, layout);
 
-  PartOperations middle{
-      .name = "layer", .repeats = model.layers, .forward = layer(model, training, shape)};
+  PartOperations middle{.name = "layer",
+                        .repeats = model.layers,
+                        .forward = layer(model, training, shape, transfers)};
   middle.backward = backward_of(middle.forward);
   middle.parameters = model.layer_parameters();
-  middle.kept = layer_activation_bytes(model, training);
+  middle.kept = layer_activation_bytes(model, training, layout);
 
-  PartOperations last{.name = "head", .forward = head(model, training, shape)};
+  const bool copies = copies_embedding(model, layout);
+  PartOperations last{.name = "head", .forward = head(model, training, shape, transfers, copies)};
   last.backward = backward_of(last.forward);
   last.forward.push_back(loss(training, shape));
-  last.parameters = model.head_parameters();
-  last.kept = logits_bytes(model, training);
+  transfers.of_loss(last.forward, shape.tokens);
+  last.parameters = model.head_parameters() + (copies ? model.vocabulary * model.hidden : 0);
+  last.kept = logits_bytes(model, training, layout);
   return {first, middle, last};
 }
 

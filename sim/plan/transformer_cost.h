@@ -12,6 +12,6 @@ namespace trnsim {
 /// needs half of its matrix. Biases move no bytes of their own; their parameters are those of the
 /// product that they follow.
 std::vector<PartOperations> transformer_operations(const Architecture& model,
-                                                   const Training& training);
+                                                   const Training& training, const Layout& layout);
 
 }  // namespace trnsim

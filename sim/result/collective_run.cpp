@@ -68,7 +68,7 @@ std::vector<CollectiveRow> play(const std::vector<CollectiveJob>& jobs, bool pro
   const auto medium = first.engine.fidelity == Fidelity::analytic
                           ? make_analytic_medium(graph)
                           : make_simgrid_medium(graph, first.engine.simgrid);
-  Metrics metrics(graph, 0);
+  Metrics metrics(graph, {Bytes{0}});
   LastEnds last(jobs.size());
   Progress said(graph);
   std::vector<Sink*> sinks{&metrics, &last};

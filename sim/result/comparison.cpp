@@ -8,6 +8,7 @@
 #include "plan/library_group.h"
 #include "result/simulate.h"
 #include "workload/memory.h"
+#include "workload/stages.h"
 
 namespace trnsim {
 namespace {
@@ -105,8 +106,9 @@ namespace {
 std::vector<Algorithms> algorithms_to_try(const Job& job) {
   Algorithms library;
   library.library.emplace();
-  const bool can_run = !obstacle(*library.library, job.system, fabric_axes(job.system)) &&
-                       job.layout.pieces == 1 && job.layout.ordered;
+  bool can_run = job.layout.pieces == 1 && job.layout.ordered;
+  for (const std::vector<Axis>& axes : axes_with_choice(job.system, job.layout))
+    can_run = can_run && !obstacle(*library.library, job.system, axes);
   if (can_run && !job.system.library.ways.empty()) return {library};
   std::vector<Algorithms> all{{Algorithm::ring}, {Algorithm::direct}};
   if (can_run) all.push_back(library);
@@ -129,14 +131,19 @@ Job best_layout(const Job& job) {
   Shortest shortest(job);
   Job candidate = job;
   const uint64_t most = job.training.global_batch / job.layout.data;
+  const uint64_t all = job.layout.replicas();
+  std::vector<uint64_t> shards{all};
+  if (job.system.units > 1 && job.layout.model_ranks() == 1)
+    shards.push_back(job.system.chips_per_unit());
+  const bool has_pipeline = job.layout.pipeline > 1;
   for (int stage = 0; stage <= 3; ++stage) {
+    if (stage == 2 && has_pipeline) continue;
     candidate.layout.zero_stage = stage;
-    candidate.layout.sync_every_microbatch = stage >= 2;
+    candidate.layout.sync_every_microbatch = stage >= 2 && !has_pipeline;
     candidate.layout.reshard_after_forward = true;
-    for (const uint64_t shard :
-         {job.layout.data, static_cast<uint64_t>(job.system.chips_per_unit())}) {
+    for (const uint64_t shard : shards) {
       candidate.layout.shard = stage == 0 ? 1 : shard;
-      if (shard != job.layout.data && (stage == 0 || job.system.units == 1)) continue;
+      if (shard != all && stage == 0) continue;
       for (uint64_t batch = 1; batch <= most && batch <= 32; batch *= 2) {
         if (most % batch != 0) break;
         candidate.training.micro_batch = batch;
@@ -144,7 +151,8 @@ Job best_layout(const Job& job) {
           candidate.training.recompute = recompute;
           for (const Algorithms& algorithms : algorithms_to_try(job)) {
             candidate.layout.algorithms = algorithms;
-            if (fits(candidate)) shortest.consider(candidate);
+            if (!misfit(candidate.model, candidate.training, candidate.layout) && fits(candidate))
+              shortest.consider(candidate);
           }
         }
       }

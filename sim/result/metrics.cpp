@@ -10,14 +10,17 @@ namespace {
 constexpr StreamId compute_stream = 0;
 }
 
-Metrics::Metrics(const Graph& graph, Bytes resident_bytes)
+Metrics::Metrics(const Graph& graph, const std::vector<Bytes>& resident_bytes)
     : graph_(graph),
       ranks_(graph.ranks.size()),
       message_bytes_(graph.messages.size()),
       message_hops_(graph.messages.size()) {
   const size_t kinds = graph.plan->collectives.size();
-  for (RankSums& rank : ranks_) {
-    rank.memory = rank.peak_memory = static_cast<int64_t>(resident_bytes);
+  for (size_t i = 0; i < ranks_.size(); ++i) {
+    RankSums& rank = ranks_[i];
+    rank.memory = rank.peak_memory =
+        static_cast<int64_t>(resident_bytes.at(graph.ranks[i].program));
+    rank.bubble_until.resize(graph.plan->streams.size());
     rank.collective_begin.resize(kinds);
     rank.collective_time.resize(kinds);
     rank.collective_count.resize(kinds);
@@ -44,20 +47,36 @@ void Metrics::advance(RankSums& sums, Seconds now) {
   }
 }
 
+// What compute waits for, up to the begin of a message from another stage, is a bubble.
+void Metrics::add_wait(RankSums& sums, const Span& span) {
+  const Seconds wait = span.begin - sums.compute_free;
+  if (span.blocker == compute_stream) {
+    sums.breakdown.other += wait;
+    return;
+  }
+  const Seconds bubble =
+      std::clamp(sums.bubble_until[span.blocker] - sums.compute_free, 0.0, std::max(0.0, wait));
+  sums.breakdown.bubble += bubble;
+  sums.breakdown.exposed_communication += wait - bubble;
+}
+
 void Metrics::begun(const Span& span) {
   RankSums& rank = ranks_[span.rank_class];
   const Label& label = span.step->label;
   advance(rank, span.begin);
   if (span.step->stream == compute_stream) {
     ++rank.busy_compute;
-    const Seconds wait = span.begin - rank.compute_free;
-    (span.blocker == compute_stream ? rank.breakdown.other
-                                    : rank.breakdown.exposed_communication) += wait;
+    add_wait(rank, span);
   } else {
     const auto* exchange = std::get_if<Exchange>(&span.step->work);
     const PatternId along =
         exchange != nullptr ? exchange->pattern : std::get<Delay>(span.step->work).along;
     rank.exchanges.push_back({span.position, along, span.step->label.collective});
+    const bool posted = exchange != nullptr && exchange->posted;
+    const bool queued = span.blocker == span.step->stream;
+    rank.bubble_until[span.step->stream] = posted   ? span.begin
+                                           : queued ? 0
+                                                    : rank.bubble_until[span.blocker];
   }
   if (label.first_of_collective)
     rank.collective_begin[static_cast<size_t>(label.collective)] = span.begin;
@@ -70,6 +89,7 @@ void Metrics::ended(const Span& span) {
   const Label& label = span.step->label;
   advance(rank, span.end);
   rank.last_ended = span.step->stream;
+  rank.last_end = span.end;
   if (span.step->stream == compute_stream) {
     --rank.busy_compute;
     rank.compute_free = span.end;
@@ -106,7 +126,10 @@ void Metrics::write(Seconds step_time, const Network& network, const System& sys
   for (size_t i = 0; i < ranks_.size(); ++i) {
     const RankSums& sums = ranks_[i];
     const double part = share(i);
-    const Seconds tail = step_time - sums.compute_free;
+    // A stage that is done waits for the others.
+    const Seconds done = graph_.plan->programs.size() > 1 ? sums.last_end : step_time;
+    const Seconds tail = done - sums.compute_free;
+    run.breakdown.bubble += part * (sums.breakdown.bubble + step_time - done);
     run.breakdown.compute += part * sums.breakdown.compute;
     run.breakdown.optimizer += part * sums.breakdown.optimizer;
     run.breakdown.other += part * sums.breakdown.other;
@@ -128,17 +151,20 @@ void Metrics::write(Seconds step_time, const Network& network, const System& sys
 void Metrics::write_collectives(const System& system, RunResult& run) const {
   for (size_t kind = 0; kind < graph_.plan->collectives.size(); ++kind) {
     const Collective& of = graph_.plan->collectives[kind];
-    CollectiveResult made{
-        of.op,    of.what,  of.group,         of.algorithm,
-        of.ranks, of.bytes, of.sent_per_rank, ranks_.front().collective_count[kind]};
+    CollectiveResult made{of.op,    of.what,  of.group,        of.algorithm,
+                          of.ranks, of.bytes, of.sent_per_rank};
+    double without = 0;  // part of the ranks that have none
     for (size_t i = 0; i < ranks_.size(); ++i) {
       const RankSums& sums = ranks_[i];
+      made.count = std::max(made.count, sums.collective_count[kind]);
+      if (sums.collective_count[kind] == 0) without += share(i);
       made.exposed += share(i) * sums.by_collective[kind].exposed;
       made.hidden += share(i) * sums.by_collective[kind].hidden;
       if (sums.collective_count[kind] > 0)
         made.time += share(i) * sums.collective_time[kind] /
                      static_cast<double>(sums.collective_count[kind]);
     }
+    if (without < 1) made.time /= 1 - without;
     made.bound = collective_bound(of, system);
     made.algorithm_bandwidth = made.time > 0 ? static_cast<double>(of.bytes) / made.time : 0;
     made.bus_bandwidth = made.algorithm_bandwidth * of.bus_factor;

@@ -10,7 +10,8 @@ namespace trnsim {
 /// Sums up what happens into the figures of a RunResult, without keeping spans.
 class Metrics final : public Sink {
  public:
-  Metrics(const Graph& graph, Bytes resident_bytes);
+  /// `resident_bytes`: what a chip holds before the step begins, by program of the plan.
+  Metrics(const Graph& graph, const std::vector<Bytes>& resident_bytes);
 
   void begun(const Span& span) override;
   void ended(const Span& span) override;
@@ -34,6 +35,9 @@ class Metrics final : public Sink {
     Breakdown breakdown;
     Seconds compute_free = 0;  // when the compute stream's last step ended
     StreamId last_ended = 0;   // the stream of what ended last
+    Seconds last_end = 0;
+    // By stream: until when what runs there, and what waits for it, waited for another stage.
+    std::vector<Seconds> bubble_until;
     // Union and overlap of the streams' busy time, advanced whenever one becomes busy or idle.
     std::vector<Active> exchanges;
     uint32_t busy_compute = 0;
@@ -50,6 +54,7 @@ class Metrics final : public Sink {
   };
 
   static void advance(RankSums& sums, Seconds now);
+  static void add_wait(RankSums& sums, const Span& span);
   void write_collectives(const System& system, RunResult& run) const;
   void write_levels(RunResult& run) const;
   void write_links(const Network& network, RunResult& run) const;

@@ -59,9 +59,13 @@ std::vector<Row> comparison_rows(const std::vector<RunResult>& runs) {
     heads.push_back(run.system);
     chips.push_back(grouped(run.chips));
     memory.push_back(gigabytes(total(run.memory_parts)) + " / " + gigabytes(run.memory_capacity) +
-                     " GB" + (run.fits ? "" : " !"));
+                     " GB" +
+                     (run.stages > 1 ? ", stage " + std::to_string(run.fullest_stage) : "") +
+                     (run.fits ? "" : " !"));
   }
-  return {
+  const bool staged =
+      std::any_of(runs.begin(), runs.end(), [](const RunResult& run) { return run.stages > 1; });
+  std::vector<Row> rows = {
       heads,
       chips,
       row("step time", runs, [](const RunResult& run) { return seconds(run.step_time); }),
@@ -69,9 +73,11 @@ std::vector<Row> comparison_rows(const std::vector<RunResult>& runs) {
           [](const RunResult& run) { return share(run.breakdown.compute, run); }),
       row("  exposed communication", runs,
           [](const RunResult& run) { return share(run.breakdown.exposed_communication, run); }),
-      row("  bubble, optimizer, other", runs,
+      row(staged ? "  optimizer, other" : "  bubble, optimizer, other", runs,
           [](const RunResult& run) {
-            return share(run.breakdown.bubble + run.breakdown.optimizer + run.breakdown.other, run);
+            return share(run.breakdown.optimizer + run.breakdown.other +
+                             (run.stages > 1 ? 0 : run.breakdown.bubble),
+                         run);
           }),
       row("with free communication", runs,
           [](const RunResult& run) { return seconds(run.free_communication); }),
@@ -87,6 +93,13 @@ std::vector<Row> comparison_rows(const std::vector<RunResult>& runs) {
       row("kWh/Mtoken", runs,
           [](const RunResult& run) { return decimals(run.kwh_per_million_tokens(), 2); }),
   };
+  if (staged) {
+    constexpr std::ptrdiff_t after_exposed = 5;
+    rows.insert(rows.begin() + after_exposed, row("  bubble", runs, [](const RunResult& run) {
+                  return share(run.breakdown.bubble, run);
+                }));
+  }
+  return rows;
 }
 
 // "sled switch 61 % · plane 48 %": each kind of link once, its busier direction.
@@ -122,10 +135,32 @@ std::string fidelity_line(const RunResult& run) {
 
 // "ZeRO-3 over 144 x 4": sharded over 144, replicated 4 times.
 std::string kind_of(const Layout& layout) {
-  if (layout.zero_stage == 0) return "DDP over " + std::to_string(layout.data);
-  std::string text =
-      "ZeRO-" + std::to_string(layout.zero_stage) + " over " + std::to_string(layout.shard);
-  if (layout.shard != layout.data) text += " x " + std::to_string(layout.data / layout.shard);
+  std::string text;
+  for (const auto& [name, degree] : {std::pair{"tensor", layout.tensor},
+                                     {"pipeline", layout.pipeline},
+                                     {"context", layout.context}})
+    if (degree > 1) text += std::string(name) + ' ' + std::to_string(degree) + " x ";
+  const uint64_t all = layout.replicas();
+  if (layout.zero_stage == 0) return text + "DDP over " + std::to_string(all);
+  text += "ZeRO-" + std::to_string(layout.zero_stage) + " over " + std::to_string(layout.shard);
+  if (layout.shard != all) text += " x " + std::to_string(all / layout.shard);
+  return text;
+}
+
+// "1F1B, interleaved in 4 chunks, sequence parallel": how model parallelism runs.
+std::string ways_of(const Layout& layout) {
+  std::string text;
+  const auto add = [&](const std::string& way) { text += ", " + way; };
+  if (layout.tensor > 1 && layout.sequence_parallel) add("sequence parallel");
+  if (layout.context > 1)
+    add(layout.context_method == ContextMethod::ring         ? "ring attention"
+        : layout.context_method == ContextMethod::all_gather ? "gathered keys and values"
+                                                             : "Ulysses");
+  if (layout.pipeline > 1)
+    add(layout.schedule == Schedule::gpipe ? "GPipe"
+        : layout.schedule == Schedule::one_f_one_b
+            ? "1F1B"
+            : "interleaved 1F1B in " + std::to_string(layout.virtual_stages) + " chunks");
   return text;
 }
 
@@ -168,8 +203,8 @@ std::string title_of(const Job& job) {
 
 std::string layout_text(const Job& job) {
   const Recompute recompute = job.training.recompute;
-  return kind_of(job.layout) + ", " + to_string(job.layout.algorithms) + ", micro batch " +
-         std::to_string(job.training.micro_batch) + ", " +
+  return kind_of(job.layout) + ways_of(job.layout) + ", " + to_string(job.layout.algorithms) +
+         ", micro batch " + std::to_string(job.training.micro_batch) + ", " +
          (recompute == Recompute::none   ? "no"
           : recompute == Recompute::full ? "full"
                                          : "selective") +

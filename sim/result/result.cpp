@@ -32,6 +32,8 @@ Json memory_json(const RunResult& run) {
           {"capacity_bytes", run.memory_capacity},
           {"fits", run.fits},
           {"peak_bytes", run.fits ? Json(run.peak_bytes) : Json(nullptr)},
+          {"stages", run.stages},
+          {"stage", run.fullest_stage},
           {"parts", parts}};
 }
 
@@ -235,6 +237,8 @@ RunResult read_run(JsonReader json) {
   JsonReader memory = json.at("memory");
   run.fits = memory.at("fits").as_bool();
   run.memory_capacity = whole(memory.at("capacity_bytes"));
+  if (auto stages = memory.find("stages")) run.stages = whole(*stages);
+  if (auto stage = memory.find("stage")) run.fullest_stage = whole(*stage);
   for (JsonReader part : memory.at("parts").items())
     run.memory_parts.push_back({part.at("name").as_string(), whole(part.at("bytes"))});
   if (run.fits) {

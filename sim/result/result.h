@@ -82,6 +82,8 @@ struct RunResult {
   std::string layout;  // "ZeRO-3 over 576, ring, micro batch 1, selective recomputation"
   Rank chips = 0;
   uint64_t tokens_per_step = 0;
+  uint64_t stages = 1;         // of the pipeline
+  uint64_t fullest_stage = 0;  // whose chips hold most: the parts are theirs
   std::vector<MemoryPart> memory_parts;
   Bytes memory_capacity = 0;
   bool fits = true;

@@ -35,7 +35,9 @@ RunResult describe(const Job& job) {
   run.layout = layout_text(job);
   run.chips = job.system.chips();
   run.tokens_per_step = job.training.tokens_per_step();
-  run.memory_parts = memory_parts(job.model, job.training, job.layout);
+  run.stages = job.layout.pipeline;
+  run.fullest_stage = fullest_stage(job.model, job.training, job.layout);
+  run.memory_parts = memory_parts(job.model, job.training, job.layout, run.fullest_stage);
   run.memory_capacity = static_cast<Bytes>(job.system.chip.hbm_capacity.value);
   run.fits = total(run.memory_parts) <= run.memory_capacity;
   run.compute_bound = compute_bound(job);
@@ -44,7 +46,8 @@ RunResult describe(const Job& job) {
                              static_cast<double>(run.tokens_per_step) / run.chips;
   run.hardware_flops_per_chip =
       run.model_flops_per_chip +
-      recomputed_flops(job.model, job.training) * static_cast<double>(job.microbatches());
+      recomputed_flops(job.model, job.training) * static_cast<double>(job.microbatches()) /
+          static_cast<double>(job.layout.tensor * job.layout.context * job.layout.pipeline);
   const Power& power = job.system.power;
   run.watts = run.chips * (power.chip + power.host) * power.pue;
   const Number& price = job.system.prices.at(job.purchase);
@@ -57,33 +60,44 @@ RunResult describe(const Job& job) {
   return run;
 }
 
-// The step if communication took no time: the compute of the slowest rank, untaxed.
-Seconds free_communication_step(const Plan& plan) {
-  double slowest = 1;
-  for (const auto& [rank, speed] : plan.speed) slowest = std::min(slowest, speed);
-  Seconds longest = 0;
-  for (const Program& program : plan.programs) {
-    Unrolled steps(program, plan.streams.size());
-    Seconds sum = 0;
-    while (steps.unroll()) {
-      for (Position at = steps.begin(); at < steps.end(); ++at)
-        if (steps.block_of(at) + 1 == steps.blocks())
-          if (const auto* compute = std::get_if<Compute>(&steps.step(at).work))
-            sum += compute->seconds;
-      steps.forget_before(steps.end());
-    }
-    longest = std::max(longest, sum);
+// Of one program: the sum of its compute, untaxed.
+Seconds compute_seconds(const Program& program, size_t streams) {
+  Unrolled steps(program, streams);
+  Seconds sum = 0;
+  while (steps.unroll()) {
+    for (Position at = steps.begin(); at < steps.end(); ++at)
+      if (steps.block_of(at) + 1 == steps.blocks())
+        if (const auto* compute = std::get_if<Compute>(&steps.step(at).work))
+          sum += compute->seconds;
+    steps.forget_before(steps.end());
   }
-  return longest / slowest;
+  return sum;
 }
 
-// Parameters, gradients and optimizer states: what is there before the step begins.
-Bytes resident_bytes(const RunResult& run) {
-  Bytes sum = 0;
-  for (const MemoryPart& part : run.memory_parts)
-    if (part.name == "parameters" || part.name == "gradients" || part.name == "optimizer states")
-      sum += part.bytes;
-  return sum;
+// The step if communication took no time: the compute of the slowest rank, untaxed; of stages that
+// wait for each other, what is played with messages and sums of no duration.
+Seconds free_communication_step(const Plan& plan, Graph graph) {
+  if (plan.programs.size() == 1) {
+    double slowest = 1;
+    for (const auto& [rank, speed] : plan.speed) slowest = std::min(slowest, speed);
+    return compute_seconds(plan.programs.front(), plan.streams.size()) / slowest;
+  }
+  for (MessageClass& message : graph.messages) message.latency = message.seconds_per_byte = 0;
+  for (std::vector<bool>& receives : graph.receives) receives.assign(receives.size(), false);
+  const std::unique_ptr<Medium> medium = make_analytic_medium(graph);
+  return execute(graph, *medium, Fidelity::analytic, {}, {});
+}
+
+// Parameters, gradients and optimizer states, by stage: what is there before the step begins.
+std::vector<Bytes> resident_bytes(const Job& job) {
+  std::vector<Bytes> of_stages;
+  for (uint64_t stage = 0; stage < job.layout.pipeline; ++stage) {
+    Bytes& sum = of_stages.emplace_back();
+    for (const MemoryPart& part : memory_parts(job.model, job.training, job.layout, stage))
+      if (part.name == "parameters" || part.name == "gradients" || part.name == "optimizer states")
+        sum += part.bytes;
+  }
+  return of_stages;
 }
 
 }  // namespace
@@ -94,14 +108,14 @@ RunResult simulate(const Job& job, const MakeSinks& make_sinks) {
   if (!run.fits) return run;
   const Network network = network_of(job);
   const Plan plan = training_step(job);
-  run.free_communication = free_communication_step(plan);
   const Prepared prepared = prepare(job, plan, network);
+  run.free_communication = free_communication_step(plan, prepared.graph);
   const double tax = job.system.chip.collective_tax;
   const std::unique_ptr<Medium> medium =
       job.engine.fidelity == Fidelity::analytic
           ? make_analytic_medium(prepared.graph)
           : make_simgrid_medium(prepared.graph, job.engine.simgrid);
-  Metrics metrics(prepared.graph, resident_bytes(run));
+  Metrics metrics(prepared.graph, resident_bytes(job));
   std::vector<Sink*> sinks{&metrics};
   std::vector<std::unique_ptr<Sink>> more;
   if (make_sinks) more = make_sinks(prepared.graph, network);

@@ -24,39 +24,41 @@ Bytes block_activation_bytes(const ResidualBlock& block, const Training& trainin
   return tokens_of(training) * bf16 * elements;
 }
 
-Bytes layer_activation_bytes(const Architecture& model, const Training& training) {
+Bytes layer_activation_bytes(const Architecture& model, const Training& training,
+                             const Layout& layout) {
   if (model.convolutional) {
     Bytes most = 0;
     for (const ResidualBlock& block : model.convolutional->blocks)
       most = std::max(most, block_activation_bytes(block, training));
     return most;
   }
-  const Bytes tokens = tokens_of(training);
-  const Bytes hidden = bf16 * model.hidden;
-  if (training.recompute == Recompute::full) return tokens * hidden;  // the layer's input alone
+  const Bytes tokens = tokens_of(training) / layout.context;
+  const Bytes hidden = tokens * bf16 * model.hidden / layout.sequence_shards();
+  if (training.recompute == Recompute::full) return hidden;  // the layer's input alone
   const Bytes query = bf16 * model.heads * model.head_dim;
   const Bytes key_value = 2 * bf16 * model.kv_heads * model.head_dim;
   const Bytes ffn = bf16 * model.ffn * (model.gated_mlp ? 3 : 2);  // gate, up and their product
   // Inputs of both norms, of QKV and of the MLP; Q, K and V; the attention's output, which the
   // projection needs; its fp32 row sums, which selective recomputation makes again.
-  Bytes per_token = 4 * hidden + 2 * query + key_value + ffn;
+  Bytes per_token = 2 * query + key_value + ffn;
   if (model.qk_norm) per_token += query + key_value / 2;  // Q and K before their norms
   if (training.recompute == Recompute::none) per_token += fp32 * model.heads;
-  return tokens * per_token;
+  return 4 * hidden + tokens * per_token;
 }
 
-Bytes embedding_activation_bytes(const Architecture& model, const Training& training) {
-  const Bytes tokens = tokens_of(training);
+Bytes embedding_activation_bytes(const Architecture& model, const Training& training,
+                                 const Layout& layout) {
+  const Bytes tokens = tokens_of(training) / layout.context;
   if (model.convolutional) {
     // The image, and what the normalisation and the pooling read.
     const Convolution& stem = model.convolutional->stem;
     return tokens * bf16 * (stem.inputs() + 2 * stem.outputs());
   }
-  return model.embedding_norm ? tokens * bf16 * model.hidden : 0;
+  return model.embedding_norm ? tokens * bf16 * model.hidden / layout.sequence_shards() : 0;
 }
 
-Bytes logits_bytes(const Architecture& model, const Training& training) {
-  const Bytes tokens = tokens_of(training);
+Bytes logits_bytes(const Architecture& model, const Training& training, const Layout& layout) {
+  const Bytes tokens = tokens_of(training) / layout.context;
   if (model.convolutional) {
     const ConvolutionalNetwork& network = *model.convolutional;
     return tokens * (network.classes * (bf16 + fp32) + bf16 * network.last().out);
@@ -67,15 +69,15 @@ Bytes logits_bytes(const Architecture& model, const Training& training) {
   return tokens * per_token;
 }
 
-Bytes activation_bytes(const Architecture& model, const Training& training) {
+Bytes activation_bytes(const Architecture& model, const Training& training, const Layout& layout) {
   Bytes layers = 0;
   if (model.convolutional) {
     for (const ResidualBlock& block : model.convolutional->blocks)
       layers += block.repeats * block_activation_bytes(block, training);
   } else {
-    layers = model.layers * layer_activation_bytes(model, training);
+    layers = model.layers * layer_activation_bytes(model, training, layout);
   }
-  return embedding_activation_bytes(model, training) + layers;
+  return embedding_activation_bytes(model, training, layout) + layers;
 }
 
 }  // namespace trnsim

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "workload/activations.h"
+#include "workload/schedule.h"
+#include "workload/stages.h"
 
 namespace trnsim {
 namespace {
@@ -10,22 +12,51 @@ namespace {
 constexpr Bytes bf16 = 2;
 constexpr Bytes fp32 = 4;
 
+// A rank's part of the model, and what its stage has of it.
+struct StageShare {
+  Architecture model;
+  uint64_t parameters = 0;
+  uint64_t largest_part = 0;  // parameters that are gathered at a time
+  uint64_t parts = 0;
+
+  StageShare(const Architecture& whole, const Layout& layout, uint64_t stage)
+      : model(tensor_shard(whole, layout.tensor)),
+        parameters(stage_parameters(model, layout, stage)) {
+    if (layout.pipeline == 1) {
+      largest_part = largest_part_parameters(model);
+      parts = model.layers + 2;
+      return;
+    }
+    largest_part = model.layer_parameters();
+    for (uint64_t chunk = 0; chunk < layout.virtual_stages; ++chunk) {
+      const Chunk of = chunk_of(model, layout, stage, chunk);
+      parts += of.layers + (of.embedding ? 1 : 0) + (of.head ? 1 : 0);
+      if (of.embedding) largest_part = std::max(largest_part, model.embedding_parameters());
+      if (of.head)
+        largest_part =
+            std::max(largest_part,
+                     model.head_parameters() +
+                         (copies_embedding(model, layout) ? model.vocabulary * model.hidden : 0));
+    }
+  }
+};
+
 // What collectives need beside the tensors that they move.
-void add_communication_buffers(const Architecture& model, const Training& training,
+void add_communication_buffers(const StageShare& share, const Training& training,
                                const Layout& layout, std::vector<MemoryPart>& parts) {
-  const Bytes part = largest_part_parameters(model);
+  const Bytes part = share.largest_part;
   if (layout.zero_stage == 3) {
     const Bytes ahead = layout.overlap_param_gather ? layout.prefetch : 0;
-    const Bytes layers = std::min<Bytes>(1 + ahead, model.layers + 2);
+    const Bytes gathered = std::min<Bytes>(1 + ahead, share.parts);
     parts.push_back({"gathered parameters",
-                     bf16 * (layout.reshard_after_forward ? layers * part : model.parameters())});
+                     bf16 * (layout.reshard_after_forward ? gathered * part : share.parameters)});
     // One layer's gradient is made while the one before is being reduced, in the width of the wire.
     if (layout.sync_every_microbatch)
       parts.push_back({"unreduced gradients",
                        training.reduction_bytes() * part * (layout.overlap_grad_reduce ? 2 : 1)});
     return;
   }
-  if (layout.data == 1) return;
+  if (layout.replicas() == 1) return;
   // ZeRO-2 keeps gradients outside its shard only until their bucket is reduced; where the wire has
   // another width than the buffer, a bucket is cast. One fills while the one before is reduced.
   const bool cast = training.gradient_bytes() != training.reduction_bytes();
@@ -33,15 +64,60 @@ void add_communication_buffers(const Architecture& model, const Training& traini
   const Bytes width =
       layout.zero_stage == 2 ? training.gradient_bytes() : training.reduction_bytes();
   const Bytes bucket =
-      std::min<Bytes>(layout.reduce_bucket.of(width) + width * part, width * model.parameters());
+      std::min<Bytes>(layout.reduce_bucket.of(width) + width * part, width * share.parameters);
   parts.push_back({"reduction buckets", bucket * (layout.overlap_grad_reduce ? 2 : 1)});
+}
+
+// What layers and the head keep of all passes in flight, at the moment when that is most.
+struct Kept {
+  Bytes activations = 0;
+  Bytes logits = 0;
+  Bytes sum() const { return activations + logits; }
+};
+
+Kept most_kept(const Architecture& shard, const Training& training, const Layout& layout,
+               uint64_t stage) {
+  if (layout.pipeline == 1)  // one microbatch at a time
+    return {activation_bytes(shard, training, layout), logits_bytes(shard, training, layout)};
+  std::vector<Kept> of_chunk;
+  for (uint64_t chunk = 0; chunk < layout.virtual_stages; ++chunk) {
+    const Chunk of = chunk_of(shard, layout, stage, chunk);
+    Kept kept{of.layers * layer_activation_bytes(shard, training, layout),
+              of.head ? logits_bytes(shard, training, layout) : 0};
+    if (of.embedding) kept.activations += embedding_activation_bytes(shard, training, layout);
+    of_chunk.push_back(kept);
+  }
+  Kept most;
+  Kept now;
+  const uint64_t microbatches = training.global_batch / (training.micro_batch * layout.data);
+  for (const Pass& pass : schedule(layout, stage, microbatches)) {
+    const Kept& kept = of_chunk[pass.chunk];
+    if (pass.backward) {
+      now = {now.activations - kept.activations, now.logits - kept.logits};
+    } else {
+      now = {now.activations + kept.activations, now.logits + kept.logits};
+      if (now.sum() > most.sum()) most = now;
+    }
+  }
+  return most;
+}
+
+// Keys and values of other ranks: a block beside the one that is used, forward; with gradients,
+// backward. Or those of the whole sequence and their gradients.
+Bytes context_buffer_bytes(const Architecture& shard, const Training& training,
+                           const Layout& layout) {
+  if (layout.context == 1 || layout.context_method == ContextMethod::ulysses) return 0;
+  const Bytes tokens = training.micro_batch * training.sequence_length / layout.context;
+  const Bytes block = 2 * bf16 * tokens * shard.kv_heads * shard.head_dim;
+  return block * (layout.context_method == ContextMethod::ring ? 4 : 2 * layout.context);
 }
 
 }  // namespace
 
 std::vector<MemoryPart> memory_parts(const Architecture& model, const Training& training,
-                                     const Layout& layout) {
-  const uint64_t whole = model.parameters();
+                                     const Layout& layout, uint64_t stage) {
+  const StageShare share(model, layout, stage);
+  const uint64_t whole = share.parameters;
   const uint64_t shard = divide_up(whole, layout.shard);
   const Bytes states = training.optimizer == Optimizer::adamw ? 3 * fp32 : 2 * fp32;
   const bool whole_gradients =
@@ -49,20 +125,39 @@ std::vector<MemoryPart> memory_parts(const Architecture& model, const Training& 
   const uint64_t bf16_parameters = layout.zero_stage < 3        ? whole
                                    : layout.low_precision_shard ? shard
                                                                 : 0;
+  const Kept kept = most_kept(share.model, training, layout, stage);
   std::vector<MemoryPart> parts = {
       {"parameters", bf16 * bf16_parameters},
       {"gradients", training.gradient_bytes() * (whole_gradients ? whole : shard)},
       {"optimizer states", states * (layout.zero_stage == 0 ? whole : shard)},
-      {"activations", activation_bytes(model, training)},
-      {"logits and loss", logits_bytes(model, training)},
+      {"activations", kept.activations},
+      {"logits and loss", kept.logits},
   };
   if (training.recompute == Recompute::full) {
     Training one_layer = training;
     one_layer.recompute = Recompute::none;
-    parts.push_back({"recomputed layer", layer_activation_bytes(model, one_layer)});
+    parts.push_back({"recomputed layer", layer_activation_bytes(share.model, one_layer, layout)});
   }
-  add_communication_buffers(model, training, layout, parts);
+  if (const Bytes bytes = context_buffer_bytes(share.model, training, layout))
+    parts.push_back({"keys and values of other ranks", bytes});
+  add_communication_buffers(share, training, layout, parts);
   return parts;
+}
+
+uint64_t fullest_stage(const Architecture& model, const Training& training, const Layout& layout) {
+  uint64_t fullest = 0;
+  Bytes most = 0;
+  for (uint64_t stage = 0; stage < layout.pipeline; ++stage) {
+    const Bytes held = total(memory_parts(model, training, layout, stage));
+    if (held > most) fullest = stage;
+    most = std::max(most, held);
+  }
+  return fullest;
+}
+
+std::vector<MemoryPart> memory_parts(const Architecture& model, const Training& training,
+                                     const Layout& layout) {
+  return memory_parts(model, training, layout, fullest_stage(model, training, layout));
 }
 
 Bytes total(const std::vector<MemoryPart>& parts) {

@@ -1,6 +1,11 @@
 #include "workload/recipe.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
 
 namespace trnsim {
 namespace {
@@ -63,18 +68,128 @@ void read_buckets(JsonReader& json, const Layout* base, Layout& layout) {
     layout.gather_bucket = {0, count(*elements, INT64_MAX), 0};
 }
 
+// What `key` says, or the whole object where it does not say it.
+JsonReader place_of(JsonReader& json, const char* key) {
+  auto found = json.find(key);
+  return found ? *found : json;
+}
+
+// "tp-cp-ep-dp-pp": which ranks are neighbours, those of the first being nearest.
+std::array<Split, 4> read_order(const JsonReader& json) {
+  const std::map<std::string, Split> splits = {
+      {"tp", Split::tensor}, {"cp", Split::context}, {"dp", Split::data}, {"pp", Split::pipeline}};
+  std::vector<Split> order;
+  std::set<std::string> named;
+  std::istringstream names(json.as_string());
+  for (std::string name; std::getline(names, name, '-');) {
+    const auto found = splits.find(name);
+    if ((found == splits.end() && name != "ep") || !named.insert(name).second)
+      json.fail(json.shown() +
+                " is no order of ranks: it must name each of tp, cp, ep, dp and pp "
+                "once, as \"tp-cp-ep-dp-pp\" does");
+    if (found != splits.end()) order.push_back(found->second);
+  }
+  if (named.size() != 5)
+    json.fail(json.shown() +
+              " is no order of ranks: it must name each of tp, cp, ep, dp and pp "
+              "once, as \"tp-cp-ep-dp-pp\" does");
+  return {order[0], order[1], order[2], order[3]};
+}
+
+// A key that only says something where ranks are split in this way.
+std::optional<JsonReader> find_with(JsonReader& json, const char* key, const char* split,
+                                    uint64_t degree) {
+  auto found = json.find(key);
+  if (found && degree == 1) found->fail(std::string("needs \"") + split + "\" above 1");
+  return found;
+}
+
+// How many layers each chunk has: a word, or a list.
+void read_stage_layers(const JsonReader& json, Layout& layout) {
+  layout.stage_layers.clear();
+  layout.ends_count = false;
+  if (json.is_string()) {
+    layout.ends_count = json.as_one_of({"even", "ends_count"}) == "ends_count";
+    return;
+  }
+  for (const JsonReader& of_chunk : json.items())
+    layout.stage_layers.push_back(count(of_chunk, 100'000));
+  if (layout.stage_layers.size() != layout.pipeline * layout.virtual_stages)
+    json.fail("has " + std::to_string(layout.stage_layers.size()) +
+              " numbers of layers; it needs one for each of pipeline x virtual_stages (" +
+              std::to_string(layout.pipeline) + " x " + std::to_string(layout.virtual_stages) +
+              ')');
+}
+
+void read_pipeline(JsonReader& json, Layout& layout) {
+  const bool is_new = json.find("pipeline").has_value();
+  if (is_new) {
+    layout.schedule = Schedule::one_f_one_b;
+    layout.virtual_stages = 1;
+    layout.stage_layers.clear();
+    layout.ends_count = false;
+  }
+  if (auto schedule = find_with(json, "schedule", "pipeline", layout.pipeline)) {
+    const std::string name = schedule->as_one_of({"1f1b", "gpipe", "interleaved"});
+    layout.schedule = name == "1f1b"    ? Schedule::one_f_one_b
+                      : name == "gpipe" ? Schedule::gpipe
+                                        : Schedule::interleaved;
+  }
+  auto chunks = json.find("virtual_stages");
+  if (chunks) layout.virtual_stages = count(*chunks, 1000);
+  const bool interleaved = layout.schedule == Schedule::interleaved;
+  if (interleaved && layout.virtual_stages == 1)
+    place_of(json, "schedule").fail("\"interleaved\" needs \"virtual_stages\" above 1");
+  if (!interleaved && layout.virtual_stages > 1)
+    place_of(json, "virtual_stages")
+        .fail(std::to_string(layout.virtual_stages) +
+              " chunks a stage need \"schedule\" to be \"interleaved\"");
+  if (auto layers = find_with(json, "stage_layers", "pipeline", layout.pipeline))
+    read_stage_layers(*layers, layout);
+  set(find_with(json, "overlap_p2p", "pipeline", layout.pipeline), layout.overlap_p2p);
+}
+
+// Into how many parts the model, a sequence and the layers are split, and how.
+void read_splits(JsonReader& json, Layout& layout) {
+  for (const auto& [key, degree] : {std::pair{"tensor", &layout.tensor},
+                                    {"context", &layout.context},
+                                    {"pipeline", &layout.pipeline}})
+    if (auto stated = json.find(key)) *degree = count(*stated, 1'000'000);
+  auto expert = json.find("expert");
+  if (expert && expert->as_integer(1, large) != 1)
+    expert->fail(expert->shown() + " must be 1; this version has no expert parallelism");
+  if (auto order = json.find("order")) layout.order = read_order(*order);
+  set(find_with(json, "sequence_parallel", "tensor", layout.tensor), layout.sequence_parallel);
+  set(find_with(json, "overlap_tensor", "tensor", layout.tensor), layout.overlap_tensor);
+  if (auto method = find_with(json, "context_method", "context", layout.context)) {
+    const std::string name = method->as_one_of({"ring", "all_gather", "ulysses"});
+    layout.context_method = name == "ring"         ? ContextMethod::ring
+                            : name == "all_gather" ? ContextMethod::all_gather
+                                                   : ContextMethod::ulysses;
+  }
+  read_pipeline(json, layout);
+  auto scatter = find_with(json, "scatter_gather", "pipeline", layout.pipeline);
+  set(scatter, layout.scatter_gather);
+  if (scatter && layout.scatter_gather && (layout.tensor == 1 || layout.sequence_parallel))
+    scatter->fail(
+        "is for tensor parallelism without sequence parallelism, under which a rank has no more "
+        "than its part to send");
+}
+
 void read_sharding(JsonReader& json, const Layout* base, Layout& layout) {
   if (auto stage = base == nullptr ? json.at("zero_stage") : json.find("zero_stage"))
     layout.zero_stage = static_cast<int>(stage->as_integer(0, 3));
   auto shard = json.find("shard");
-  const bool hybrid_base = base != nullptr && base->zero_stage > 0 && base->shard < base->data;
-  layout.shard = layout.zero_stage == 0 ? 1 : hybrid_base ? base->shard : layout.data;
+  const bool hybrid_base =
+      base != nullptr && base->zero_stage > 0 && base->shard < base->replicas();
+  layout.shard = layout.zero_stage == 0 ? 1 : hybrid_base ? base->shard : layout.replicas();
   if (shard && layout.zero_stage == 0) shard->fail("DDP (zero_stage 0) shards nothing");
   if (shard) layout.shard = count(*shard);
-  if (layout.data % layout.shard != 0)
+  if (layout.replicas() % layout.shard != 0)
     (shard ? *shard : json)
-        .fail("shard: " + std::to_string(layout.shard) + " does not divide data (" +
-              std::to_string(layout.data) + ")");
+        .fail("shard: " + std::to_string(layout.shard) + " does not divide data" +
+              (layout.context > 1 ? " x context (" : " (") + std::to_string(layout.replicas()) +
+              ")");
   auto reshard = json.find("reshard_after_forward");
   if (reshard && layout.zero_stage != 3)
     reshard->fail("only ZeRO-3 (zero_stage 3) gathers what it could reshard");
@@ -86,9 +201,14 @@ void read_sharding(JsonReader& json, const Layout* base, Layout& layout) {
   if (auto prefetch = json.find("prefetch"))
     layout.prefetch = static_cast<uint64_t>(prefetch->as_integer(0, 1000));
   // DDP and ZeRO-1 keep whole gradients, so they wait for the last microbatch; ZeRO-2 and -3 do
-  // not.
+  // not, but in a pipeline, where several microbatches are under way.
   if (base == nullptr || json.find("zero_stage"))
-    layout.sync_every_microbatch = layout.zero_stage >= 2;
+    layout.sync_every_microbatch = layout.zero_stage >= 2 && layout.pipeline == 1;
+  if (layout.zero_stage == 2 && layout.pipeline > 1)
+    place_of(json, "zero_stage")
+        .fail("2 does not go with a pipeline (" + std::to_string(layout.pipeline) +
+              "): each microbatch under way would reduce all gradients, which DeepSpeed refuses "
+              "too; use 1 or 3");
   if (auto sync = json.find("gradient_sync")) {
     layout.sync_every_microbatch =
         sync->as_one_of({"every_microbatch", "last_microbatch"}) == "every_microbatch";
@@ -133,22 +253,42 @@ Training read_training(JsonReader json, const Training* base) {
   return training;
 }
 
-Layout read_layout(JsonReader json, const Layout* base, std::optional<uint64_t> default_data) {
+uint64_t Layout::degree(Split split) const {
+  switch (split) {
+    case Split::tensor:
+      return tensor;
+    case Split::context:
+      return context;
+    case Split::data:
+      return data;
+    case Split::pipeline:
+      return pipeline;
+  }
+  throw std::logic_error("a split without a degree");
+}
+
+uint64_t Layout::stride(Split split) const {
+  uint64_t stride = 1;
+  for (const Split inner : order) {
+    if (inner == split) break;
+    stride *= degree(inner);
+  }
+  return stride;
+}
+
+void follow_chips(Layout& layout, uint64_t chips) {
+  const bool over_all = layout.zero_stage > 0 && layout.shard == layout.replicas();
+  layout.data = std::max<uint64_t>(1, chips / layout.model_ranks());
+  if (over_all) layout.shard = layout.replicas();
+}
+
+Layout read_layout(JsonReader json, const Layout* base, std::optional<uint64_t> chips) {
   Layout layout = base == nullptr ? Layout{} : *base;
-  if (auto data = default_data ? json.find("data") : json.at("data"))
+  read_splits(json, layout);
+  if (auto data = chips ? json.find("data") : json.at("data"))
     layout.data = count(*data);
   else
-    layout.data = *default_data;
-  for (const char* key : {"tensor", "pipeline", "context", "expert"}) {
-    auto degree = json.find(key);
-    if (degree && degree->as_integer(1, large) != 1)
-      degree->fail(degree->shown() + " must be 1; this version splits only over \"data\"");
-  }
-  if (auto order = json.find("order")) {
-    if (order->as_string() != "tp-cp-ep-dp-pp")
-      order->fail(order->shown() +
-                  " must be \"tp-cp-ep-dp-pp\"; with data parallelism alone no order differs");
-  }
+    layout.data = std::max<uint64_t>(1, *chips / layout.model_ranks());
   read_sharding(json, base, layout);
   read_buckets(json, base, layout);
   if (auto order = json.find("bucket_order"))

@@ -1,9 +1,11 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/json_reader.h"
 #include "base/units.h"
@@ -53,11 +55,22 @@ struct BucketSize {
   }
 };
 
-/// How the work is split over ranks, and when ranks exchange what.
+/// What ranks can be split by.
+enum class Split { tensor, context, data, pipeline };
+/// In which order a pipeline stage runs its microbatches (plan/schedule.h).
+enum class Schedule { one_f_one_b, gpipe, interleaved };
+/// How attention sees the keys and values of the other parts of a sequence: passed round a ring
+/// beside the attention (Ring Attention, arXiv:2310.01889), gathered before it (Llama 3,
+/// arXiv:2407.21783), or by an exchange of parts of the sequence for heads (Ulysses,
+/// arXiv:2309.14509).
+enum class ContextMethod { ring, all_gather, ulysses };
+
+/// How the work is split over ranks, and when ranks exchange what. Ranks are tensor x context x
+/// data x pipeline; those that differ only in data and context hold the same parameters.
 struct Layout {
   uint64_t data = 1;
   int zero_stage = 0;  // 0: DDP; shards 1: optimizer states, 2: gradients too, 3: parameters too
-  uint64_t shard = 1;  // ranks that hold one copy of what is sharded; fewer than data: hybrid
+  uint64_t shard = 1;  // ranks that hold one copy of what is sharded; fewer than replicas(): hybrid
   bool reshard_after_forward = true;  // ZeRO-3: gathered again for the backward pass
   bool low_precision_shard = true;    // ZeRO-3: the shard is also held in bf16; else cast to gather
   uint64_t prefetch = 1;              // ZeRO-3: layers gathered ahead
@@ -73,13 +86,43 @@ struct Layout {
   bool ordered = true;                // collectives share one stream; else one stream for each kind
   uint32_t pieces = 1;                // of a collective, each along another dimension at a time
   bool broadcast_parameters = false;  // from rank 0, before anything else: a job's first step
+
+  uint64_t tensor = 1;
+  uint64_t context = 1;
+  uint64_t pipeline = 1;
+  std::array<Split, 4> order = {Split::tensor, Split::context, Split::data, Split::pipeline};
+  bool sequence_parallel = false;  // norms and what is kept for them are split over tensor
+  bool overlap_tensor = false;     // collectives over tensor run in pieces beside products
+  ContextMethod context_method = ContextMethod::ring;
+  Schedule schedule = Schedule::one_f_one_b;
+  uint64_t virtual_stages = 1;              // chunks of the model on each stage
+  std::vector<uint64_t> stage_layers = {};  // of each chunk, first to last; empty: even
+  bool ends_count = false;                  // evenly, but embedding and head count as a layer each
+  bool overlap_p2p = true;                  // compute does not wait for what its stage sends
+  bool scatter_gather = false;  // stages send each other 1 / tensor, gathered by who receives it
+
+  /// Ranks with the same parameters: gradients are summed over them.
+  uint64_t replicas() const { return data * context; }
+  /// Ranks that hold one copy of the model, or work on one sequence, together.
+  uint64_t model_ranks() const { return tensor * context * pipeline; }
+  uint64_t degree(Split split) const;
+  /// How far apart the ranks are that differ by one in this coordinate.
+  uint64_t stride(Split split) const;
+  uint64_t stage_of(uint64_t rank) const { return rank / stride(Split::pipeline) % pipeline; }
+  /// Ranks over which what only one token needs is split beside context.
+  uint64_t sequence_shards() const { return sequence_parallel ? tensor : 1; }
 };
+
+/// Gives the layout as many ranks as there are chips: data follows, and with it what is sharded
+/// over all replicas. At least one, however few chips there are.
+void follow_chips(Layout& layout, uint64_t chips);
 
 /// Reads the scenario's "training", which may lie over a "trnsim.recipe.v1" file; with `base`, that
 /// of a compared system, which changes only what it names. Throws InputError.
 Training read_training(JsonReader json, const Training* base = nullptr);
-/// Reads the scenario's "layout" in the same way. `default_data`: the ranks, if it names none.
+/// Reads the scenario's "layout" in the same way. `chips`: of a compared system, whose ranks are
+/// split over data if the layout does not say otherwise.
 Layout read_layout(JsonReader json, const Layout* base = nullptr,
-                   std::optional<uint64_t> default_data = {});
+                   std::optional<uint64_t> chips = {});
 
 }  // namespace trnsim

@@ -44,7 +44,7 @@ std::string play_trnsim(const Case& of) {
   const Subject subject = of.make();
   const Graph graph = graph_of(of, subject);
   const auto medium = make_simgrid_medium(graph);
-  Metrics metrics(graph, 0);
+  Metrics metrics(graph, {Bytes{0}});
   Messages messages;
   const double loop_start = cpu_seconds();
   const Seconds step = execute(graph, *medium, Fidelity::message, {}, {&metrics, &messages});

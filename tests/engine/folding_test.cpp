@@ -10,6 +10,7 @@
 #include "fixtures.h"
 #include "plan/training_step.h"
 #include "random_jobs.h"
+#include "workload/stages.h"
 
 namespace trnsim::test {
 namespace {
@@ -59,6 +60,19 @@ TEST_P(RandomJobs, FoldedEqualsUnfolded) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomJobs, testing::Range(0U, random_cases()));
+
+class RandomParallelJobs : public Folded {};
+
+TEST_P(RandomParallelJobs, FoldedEqualsUnfolded) {
+  Random random(GetParam());
+  Job job = random_parallel_job(random);
+  ASSERT_FALSE(misfit(job.model, job.training, job.layout));
+  if (random.chance(2)) break_symmetry(random, job);
+  const double tax = random.chance(3) ? 0.2 : 0;
+  expect_equal(training_step(job), network_of(job), tax);
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomParallelJobs, testing::Range(0U, random_cases()));
 
 class RandomPlans : public Folded {};
 

@@ -118,7 +118,7 @@ TEST(Overlap, OffIsNeverFasterAndMovesTheSameBytes) {
 TEST(Buckets, HoldEveryGradientOnceAndCloseWhenFull) {
   const Job job = job_of(0, 1);
   Plan plan;
-  const ModelParts parts = time_parts(job, 1, plan);
+  const ModelParts parts = time_parts(job, 0, 1, plan);
   for (const bool dynamic : {true, false}) {
     const auto buckets = gradient_buckets(parts, 10'000, 500, dynamic);
     uint64_t sum = 0;

@@ -25,6 +25,20 @@ struct Variant {
   std::vector<Override> overrides;
 };
 
+// Of Llama 3.1 8B on one UltraServer, four microbatches for each of the other ranks.
+std::vector<Override> split_of(const std::string& key, unsigned degree,
+                               const std::vector<Override>& more = {}) {
+  const unsigned data = 144 / degree;
+  std::vector<Override> all{
+      {"workload.file", std::string(TRNSIM_SOURCE_DIR) + "/workloads/llama-3.1-8b.json"},
+      {"system.units", "1"},
+      {"layout." + key, std::to_string(degree)},
+      {"layout.data", std::to_string(data)},
+      {"training.global_batch", std::to_string(4 * data)}};
+  all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
+
 std::vector<Variant> variants() {
   return {
       {"zero3_ring", {}},
@@ -57,6 +71,19 @@ std::vector<Variant> variants() {
         {"layout.data", "288"},
         {"training.global_batch", "288"},
         {"engine.fidelity", "phase"}}},
+      {"tensor", split_of("tensor", 4)},
+      {"sequence_parallel", split_of("tensor", 4, {{"layout.sequence_parallel", "true"}})},
+      {"context_ring", split_of("context", 4)},
+      {"context_ulysses", split_of("context", 4, {{"layout.context_method", "ulysses"}})},
+      {"pipeline", split_of("pipeline", 4, {{"layout.zero_stage", "1"}})},
+      {"all_splits", split_of("pipeline", 2,
+                              {{"layout.zero_stage", "3"},
+                               {"layout.tensor", "4"},
+                               {"layout.context", "2"},
+                               {"layout.data", "9"},
+                               {"training.global_batch", "36"},
+                               {"layout.schedule", "interleaved"},
+                               {"layout.virtual_stages", "2"}})},
   };
 }
 
@@ -73,10 +100,13 @@ TEST_P(AlwaysTrue, TheBreakdownSumsToTheStep) {
     EXPECT_GE(part, 0);
 }
 
-// Each wait of the compute stream is one for a collective that is in progress, and only then.
+// Each wait of the compute stream is one for a collective that is in progress, and only then; but
+// in a pipeline a chip may send while it waits for another stage's compute.
 TEST_P(AlwaysTrue, ExposedAndHiddenCommunicationAreAllOfIt) {
-  EXPECT_NEAR(run_.breakdown.exposed_communication + run_.overlapped, run_.communication,
-              1e-9 * run_.step_time);
+  const Seconds in_bubbles =
+      run_.communication - run_.overlapped - run_.breakdown.exposed_communication;
+  EXPECT_GE(in_bubbles, -1e-9 * run_.step_time);
+  EXPECT_LE(in_bubbles, run_.breakdown.bubble + 1e-9 * run_.step_time);
 }
 
 TEST_P(AlwaysTrue, CommunicationIsTheSumOfItsCollectivesAndOfItsLevels) {
@@ -86,7 +116,7 @@ TEST_P(AlwaysTrue, CommunicationIsTheSumOfItsCollectivesAndOfItsLevels) {
     exposed += of.exposed;
     hidden += of.hidden;
   }
-  EXPECT_NEAR(exposed, run_.breakdown.exposed_communication, 1e-9 * run_.step_time);
+  EXPECT_NEAR(exposed, run_.communication - run_.overlapped, 1e-9 * run_.step_time);
   EXPECT_NEAR(hidden, run_.overlapped, 1e-9 * run_.step_time);
   for (const LevelResult& level : run_.levels) {
     exposed -= level.exposed;
@@ -112,6 +142,7 @@ TEST_P(AlwaysTrue, NoTimeIsBelowItsBound) {
 // What a rank sends is what its collectives say; all of it enters and leaves each kind of port.
 TEST_P(AlwaysTrue, BytesAreConserved) {
   if (!job_.faults.empty()) return;  // then the busiest link is not every link
+  if (run_.stages > 1) return;       // stages differ in what they send
   double sent = 0;
   for (const CollectiveResult& of : run_.collectives)
     sent += static_cast<double>(of.count) * static_cast<double>(of.sent_per_rank);

@@ -115,10 +115,11 @@ std::string why(const nlohmann::json& changes) {
 
 TEST(Replay, SaysWhyARunIsSkipped) {
   EXPECT_EQ(why({}), "");
-  EXPECT_EQ(why({{"tp", 2}}),
-            "one: layout.tensor: 2 must be 1; this version splits only over \"data\"");
-  EXPECT_EQ(why({{"pp", 4}}),
-            "one: layout.pipeline: 4 must be 1; this version splits only over \"data\"");
+  EXPECT_EQ(why({{"tp", 3}}), "one: layout.tensor: 3 does not divide attention heads (16)");
+  EXPECT_EQ(
+      why({{"pp", 4}}),
+      "one: layout.data: 8 x tensor 1 x pipeline 4 x context 1 is not the 8 chips of DGX H100");
+  EXPECT_EQ(why({{"pp", 4}, {"dp", 2}}), "");
   EXPECT_EQ(why({{"experts", 8}}), "a mixture of experts is not described");
   EXPECT_EQ(why({{"heads", nullptr}}), "states no attention heads");
   EXPECT_EQ(why({{"hidden", nullptr}}), "does not state hidden");
@@ -189,7 +190,7 @@ TEST(Validation, ComparesSizesOfOneJob) {
 }
 
 TEST(Validation, NamesEveryRunInItsJson) {
-  const Validation validation = of({run_with("runs", {}), run_with("does not", {{"tp", 2}})});
+  const Validation validation = of({run_with("runs", {}), run_with("does not", {{"tp", 3}})});
   const nlohmann::json made = to_json(validation);
   EXPECT_EQ(made["rows"][0]["id"], "runs");
   EXPECT_EQ(made["rows"][0]["measured"], 1.0);

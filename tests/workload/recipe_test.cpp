@@ -54,7 +54,8 @@ TEST(ReadLayout, RefusesWhatThisVersionCannotDo) {
     return complaint(small_layout, set, [](const JsonReader& json) { read_layout(json); });
   };
   EXPECT_EQ(with(""), "");
-  EXPECT_EQ(with("tensor=2"), "--set tensor: 2 must be 1; this version splits only over \"data\"");
+  EXPECT_EQ(with("tensor=2"), "");
+  EXPECT_EQ(with("expert=2"), "--set expert: 2 must be 1; this version has no expert parallelism");
   EXPECT_EQ(with("zero_stage=1"), "");
   EXPECT_EQ(with("zero_stage=4"), "--set zero_stage: 4 must be a whole number from 0 to 3");
   EXPECT_EQ(with("bucket=200"), "--set bucket: 200 has no unit; write for example \"200 MB\"");
