@@ -134,6 +134,11 @@ Job random_parallel_job(Random& random) {
     layout.sync_every_microbatch = layout.zero_stage == 3 && random.chance(3);
   }
   layout.shard = layout.zero_stage == 0 ? 1 : layout.replicas();
+  for (const std::vector<Axis>& axes : axes_with_choice(job.system, layout)) {
+    if (!obstacle(LibraryChoice{}, job.system, axes)) continue;
+    layout.algorithms.library.reset();
+    layout.algorithms_of.clear();
+  }
   return job;
 }
 

@@ -1,8 +1,10 @@
 #include "plan/groups.h"
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 
 namespace trnsim {
 
@@ -69,12 +71,19 @@ std::pair<std::vector<Axis>, std::vector<Axis>> split_axes(const std::vector<Axi
 }
 
 std::vector<Axis> group_axes(const System& system, Rank stride, Rank count) {
-  try {
-    const auto [skipped, rest] = split_axes(fabric_axes(system), stride);
-    return split_axes(rest, count).first;
-  } catch (const std::invalid_argument&) {
-    return {{"ranks", stride, count}};  // does not lie along the dimensions
+  const std::vector<Axis> layers = fabric_axes(system);
+  std::vector<Axis> units(layers.begin(),
+                          layers.begin() + static_cast<std::ptrdiff_t>(system.scale_up.size()));
+  units.push_back({system.scale_out.name, system.chips_per_unit(), system.units});
+  for (const std::vector<Axis>* axes : std::array{&layers, &std::as_const(units)}) {
+    try {
+      const auto [skipped, rest] = split_axes(*axes, stride);
+      return split_axes(rest, count).first;
+    } catch (const std::invalid_argument&) {
+      // does not lie along these
+    }
   }
+  return {{"ranks", stride, count}};
 }
 
 LayoutGroups layout_groups(const System& system, const Layout& layout) {

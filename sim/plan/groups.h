@@ -23,8 +23,8 @@ std::pair<std::vector<Axis>, std::vector<Axis>> split_axes(const std::vector<Axi
                                                            Rank inner);
 
 /// The axes of the groups of `count` ranks that are `stride` apart: parts of the fabric's
-/// dimensions where they lie along them, else one axis, "ranks", along which the next is the one
-/// `stride` further.
+/// dimensions where they lie along them; else parts of a unit's dimensions and of all units as one
+/// axis; else one axis, "ranks", along which the next is the one `stride` further.
 std::vector<Axis> group_axes(const System& system, Rank stride, Rank count);
 
 /// The groups of a layout whose collectives may pass along several axes. Gradients are summed over
