@@ -46,6 +46,17 @@ System random_system(Random& random) {
       system.scale_out.layers.push_back(
           {"pod", 2 * system.scale_out.layers[0].units, exactly(random.from(1, 2))});
   }
+  if (!system.scale_out.layers.empty() && random.chance(2)) {
+    std::vector<Rank> divisors;
+    for (Rank rails = 2; rails <= system.nics_per_unit(); ++rails)
+      if (system.nics_per_unit() % rails == 0) divisors.push_back(rails);
+    if (!divisors.empty()) {
+      system.scale_out.rails = divisors[random.from(0, static_cast<Rank>(divisors.size()) - 1)];
+      system.scale_out.rail_layers =
+          random.from(1, static_cast<Rank>(system.scale_out.layers.size()));
+      system.scale_out.rails_meet_in_unit = random.chance(2);
+    }
+  }
   system.chip.hbm_bandwidth = exactly(random.from(1, 30) * 1e10);
   return system;
 }

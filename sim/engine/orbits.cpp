@@ -55,12 +55,9 @@ std::optional<Orbits> Orbits::of_units(const Plan& plan, const Network& network)
   made.ranks_ = unit;
   for (const LinkLevel& level : network.levels()) {
     if (level.count == 0) continue;
-    // A level has the same links in each unit, or one for each group of units.
-    const bool in_units = level.count >= units;
-    const uint32_t orbits = in_units ? level.count / units : 1;
-    made.levels_.push_back(
-        {level.first, level.count, made.links_, orbits, in_units ? 1 : units / level.count});
-    made.links_ += orbits;
+    // Each unit, or each group of units, has the same links.
+    made.levels_.push_back({level.first, level.count, made.links_, level.of_group, level.units});
+    made.links_ += level.of_group;
   }
   return made;
 }

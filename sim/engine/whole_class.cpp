@@ -46,7 +46,6 @@ bool shares_most_in_step(const Plan& plan, const Network& network, std::optional
   const std::optional<Orbits> of_units = Orbits::of_units(plan, network);
   const Orbits orbits = of_units ? *of_units : Orbits::each(plan, network);
   const Rank unit = network.chips_per_unit();
-  const Rank units = network.chips() / unit;
   std::map<uint32_t, Load> loads;
   std::vector<std::optional<Seconds>> latencies(plan.patterns.size());
   std::vector<Link> route;
@@ -62,12 +61,12 @@ bool shares_most_in_step(const Plan& plan, const Network& network, std::optional
         for (const Link link : route) {
           const LinkLevel& level = network.level(link);
           // Uplinks of a group of units hold up nothing if they can take all NICs.
-          const bool of_group = level.count < units;
+          const bool of_group = level.units > 1;
           if (of_group && level.capacity * level.count < network.all_nics() * (1 - 1e-12))
             return false;
           if (of_group && !(slow && &network.level(*slow) == &level)) continue;
           // All units of a group send over its uplinks alike: each place in a unit counts once.
-          const Rank home = of_group ? to / unit : (link - level.first) / (level.count / units);
+          const Rank home = of_group ? to / unit : (link - level.first) / level.of_group;
           Load& load = loads[orbits.of_link(link)];
           ++load.in_step[p];
           ++load.by_sender[of_units ? Seen{from, 0, of_group ? 0 : home} : Seen{from}][p];

@@ -25,7 +25,7 @@ Seconds play_analytic(const Graph& graph) {
 }
 
 // The fault on its whole class. A tax on compute would tie it to when exactly messages pass.
-std::optional<Prepared> whole_class(const Job& job, const Plan& plan) {
+std::optional<Prepared> whole_class(const Job& job, const Plan& plan, const Network& faulty) {
   if (!only_one_slowdown(job) || job.system.chip.collective_tax > 0) return std::nullopt;
   Prepared made;
   Plan healthy = plan;
@@ -35,12 +35,12 @@ std::optional<Prepared> whole_class(const Job& job, const Plan& plan) {
   const Folding folding = refine(*made.healthy, network);
   const Fault& fault = job.faults.front();
   const std::optional<Link> slow =
-      fault.link ? std::optional(network.find(*fault.link)) : std::nullopt;
+      fault.link ? std::optional(network.find(*fault.link).link) : std::nullopt;
   if (folding.rank_colours != 1 || !shares_most_in_step(*made.healthy, network, slow))
     return std::nullopt;
   made.graph = make_graph(*made.healthy, network, folding);
   if (slow)
-    slow_all_links(made.graph, folding, *slow, fault.factor);
+    slow_all_links(made.graph, folding, *slow, faulty.capacity(*slow) / network.capacity(*slow));
   else
     slow_all_chips(made.graph, fault.factor);
   Graph alone = made.graph;
@@ -61,7 +61,7 @@ Prepared prepare(const Job& job, const Plan& plan, const Network& network) {
     made.method = "every rank and link by itself";
     return made;
   }
-  if (auto all_slow = whole_class(job, plan)) return std::move(*all_slow);
+  if (auto all_slow = whole_class(job, plan, network)) return std::move(*all_slow);
   made.graph = make_graph(plan, network, refine(plan, network));
   made.method = "exact: colour refinement of ranks and links";
   return made;

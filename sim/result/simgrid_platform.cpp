@@ -3,6 +3,7 @@
 #include <map>
 
 #include "result/table.h"
+#include "system/shape.h"
 
 namespace trnsim {
 namespace {
@@ -25,24 +26,16 @@ std::string escaped(const std::string& text) {
 // With all digits, as SimGrid reads it back.
 std::string exact(double value) { return format_number(value, 17); }
 
+bool units_are_zones(const System& system) { return system.scale_out.rails == 1; }
+
 class Writer {
  public:
   Writer(std::ostream& out, const System& system, const Network& network)
-      : out_(out), system_(system), network_(network), chips_(system.chips_per_unit()) {
-    const auto add = [this](std::initializer_list<Seconds> of_levels) {
-      latencies_.insert(latencies_.end(), of_levels);
-    };
-    // In the order of the levels. Of two links that make one hop the first has its latency.
-    for (const FabricDimension& dimension : system.scale_up) {
-      const Seconds hop = dimension.latency;
-      if (dimension.kind == FabricDimension::Kind::switched) add({hop, 0});
-      if (dimension.kind == FabricDimension::Kind::ring) add({hop, hop});
-      if (dimension.kind == FabricDimension::Kind::mesh) add({hop});
-    }
-    if (system.units > 1) add({system.scale_out.latency, 0});
-    levels_of_units_ = latencies_.size();
-    while (latencies_.size() < network.levels().size()) add({system.scale_out.hop_latency, 0});
-  }
+      : out_(out),
+        system_(system),
+        network_(network),
+        chips_(system.chips_per_unit()),
+        levels_of_units_(network.levels().size() - 2 * layers_in_use(system).size()) {}
 
   void platform() {
     out_ << "<?xml version='1.0'?>\n"
@@ -54,13 +47,10 @@ class Writer {
             "    <prop id=\"network/TCP-gamma\" value=\"0\"/>\n"
             "  </config>\n"
             "  <zone id=\"cluster\" routing=\"Full\">\n";
-    for (Rank unit = 0; unit < system_.units; ++unit) write_unit(unit);
-    if (system_.units > 1)
-      out_ << "    <link id=\"" << lowest_switch
-           << "\" bandwidth=\"1e18Bps\" latency=\"0s\" sharing_policy=\"FATPIPE\"/>\n";
-    for (size_t level = levels_of_units_; level < latencies_.size(); ++level)
-      write_links(level, 0, network_.levels()[level].count);
-    write_routes_between_units();
+    if (units_are_zones(system_))
+      write_zones();
+    else
+      write_flat();
     out_ << "  </zone>\n</platform>\n";
   }
 
@@ -72,18 +62,40 @@ class Writer {
 
   // The links `from`, ..., `from` + `count` - 1 of a level.
   void write_links(size_t level, Link from, Link count) {
-    const std::string latency = exact(latencies_[level]);
+    const std::string latency = exact(network_.levels()[level].latency);
     const Link first = network_.levels()[level].first + from;
     for (Link link = first; link < first + count; ++link)
       out_ << "    <link id=\"" << escaped(network_.name(link)) << "\" bandwidth=\""
            << exact(network_.capacity(link)) << "Bps\" latency=\"" << latency << "s\"/>\n";
   }
 
+  void write_hosts(Rank from, Rank to) {
+    const std::string speed = exact(system_.chip.peak.begin()->second);
+    for (Rank chip = from; chip < to; ++chip)
+      out_ << "    <host id=\"" << chip_name(chip) << "\" speed=\"" << speed << "f\"/>\n";
+  }
+
+  // Routes of two units that differ by chip cannot be those of two zones.
+  void write_flat() {
+    write_hosts(0, system_.chips());
+    for (size_t level = 0; level < network_.levels().size(); ++level)
+      write_links(level, 0, network_.levels()[level].count);
+    write_routes_among(0, system_.chips());
+  }
+
+  void write_zones() {
+    for (Rank unit = 0; unit < system_.units; ++unit) write_unit(unit);
+    if (system_.units > 1)
+      out_ << "    <link id=\"" << lowest_switch
+           << "\" bandwidth=\"1e18Bps\" latency=\"0s\" sharing_policy=\"FATPIPE\"/>\n";
+    for (size_t level = levels_of_units_; level < network_.levels().size(); ++level)
+      write_links(level, 0, network_.levels()[level].count);
+    write_routes_between_units();
+  }
+
   void write_unit(Rank unit) {
     out_ << "  <zone id=\"" << unit_name(unit) << "\" routing=\"Full\">\n";
-    const std::string speed = exact(system_.chip.peak.begin()->second);
-    for (Rank chip = unit * chips_; chip < (unit + 1) * chips_; ++chip)
-      out_ << "    <host id=\"" << chip_name(chip) << "\" speed=\"" << speed << "f\"/>\n";
+    write_hosts(unit * chips_, (unit + 1) * chips_);
     out_ << "    <router id=\"" << unit_name(unit) << " gate\"/>\n";
     for (size_t level = 0; level < levels_of_units_; ++level) {
       const Link of_unit = network_.levels()[level].count / system_.units;
@@ -93,16 +105,21 @@ class Writer {
     out_ << "  </zone>\n";
   }
 
-  void write_routes_of_unit(Rank unit) {
+  void write_routes_among(Rank first, Rank end) {
     std::vector<Link> links;
-    for (Rank from = unit * chips_; from < (unit + 1) * chips_; ++from)
-      for (Rank to = unit * chips_; to < (unit + 1) * chips_; ++to) {
+    for (Rank from = first; from < end; ++from)
+      for (Rank to = first; to < end; ++to) {
         if (from == to) continue;
         network_.route(from, to, links);
         open_route("route", chip_name(from), chip_name(to), "");
         close_route("route", links);
       }
+  }
+
+  void write_routes_of_unit(Rank unit) {
+    write_routes_among(unit * chips_, (unit + 1) * chips_);
     if (system_.units == 1) return;
+    std::vector<Link> links;
     // The NICs are what a route to any other unit begins with, and one from there ends with.
     const Rank elsewhere = unit == 0 ? chips_ : 0;
     const std::string gate = unit_name(unit) + " gate";
@@ -145,8 +162,7 @@ class Writer {
   const System& system_;
   const Network& network_;
   Rank chips_;
-  std::vector<Seconds> latencies_;  // by level
-  size_t levels_of_units_ = 0;      // the layers are what comes after
+  size_t levels_of_units_;  // the layers are what comes after
 };
 
 }  // namespace
@@ -154,7 +170,9 @@ class Writer {
 void require_platform_size(const System& system) {
   const uint64_t chips = system.chips_per_unit();
   const uint64_t units = system.units;
-  const uint64_t routes = units * chips * (chips + 1) + units * (units - 1);
+  const uint64_t all = units * chips;
+  const uint64_t routes =
+      units_are_zones(system) ? units * chips * (chips + 1) + units * (units - 1) : all * (all - 1);
   if (routes > most_routes)
     throw InputError("--platform: " + grouped(static_cast<double>(routes)) +
                      " routes would be needed, more than the " +

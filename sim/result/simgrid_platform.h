@@ -7,7 +7,8 @@
 namespace trnsim {
 
 /// Throws InputError if a platform of this system would hold more than 500,000 routes: units x
-/// chips of a unit x (chips of a unit + 1) inside units, and units x (units - 1) between them.
+/// chips of a unit x (chips of a unit + 1) inside units, and units x (units - 1) between them; with
+/// rails one for each pair of chips.
 void require_platform_size(const System& system);
 
 /// Writes a platform for SimGrid 3.32 (XML, DTD 4.1) with the links, names, payload capacities and

@@ -61,23 +61,37 @@ std::string dimensions_table(const System& system) {
 
 std::string scale_out_table(const System& system) {
   const ScaleOut& out = system.scale_out;
-  const Rank nics = system.chips_per_unit() / out.chips_per_nic;
+  const Rank nics = system.nics_per_unit();
   std::string text = "between units, " + out.name + ": " + plural(nics, "NIC") +
                      " a unit, each of " + rate(out.bandwidth) + ", payload " +
                      rate(nic_payload(out)) + ", for " + plural(out.chips_per_nic, "chip") + "; " +
                      time(out.latency) + " below one switch, " + time(out.hop_latency) +
                      " more for each layer above\n";
+  if (out.tors_per_nic > 1)
+    text += "  a NIC's ports go to " + std::to_string(out.tors_per_nic) +
+            " switches, over which its traffic is spread\n";
+  if (out.rails > 1)
+    text += "  NIC i of a unit is on rail i mod " + std::to_string(out.rails) + "; between rails " +
+            (out.rails_meet_in_unit ? "a message first goes inside its unit"
+                                    : "the layer above joins") +
+            '\n';
   const std::vector<ClosLayer> layers = layers_in_use(system);
+  const bool rails = out.rails > 1;
   std::vector<Row> rows{
       {"  layer", "units a group", "groups", "oversubscription", "uplinks of a group", "payload"}};
+  const auto add = [&](Row row, Rank of_rails) {
+    if (rails) row.insert(row.begin() + 3, std::to_string(of_rails));
+    rows.push_back(std::move(row));
+  };
+  if (rails) rows.front().insert(rows.front().begin() + 3, "rails");
   for (size_t i = 0; i < layers.size(); ++i) {
     const Uplinks group = uplinks(system, i);
-    rows.push_back({"  " + layers[i].name, grouped(layers[i].units),
-                    grouped(groups_of(system, layers[i])),
-                    format_number(layers[i].oversubscription, 4) + " : 1", rate(group.nominal),
-                    rate(group.payload)});
+    add({"  " + layers[i].name, grouped(layers[i].units), grouped(groups_of(system, layers[i])),
+         format_number(layers[i].oversubscription, 4) + " : 1", rate(group.nominal),
+         rate(group.payload)},
+        rails_of(system, i));
   }
-  rows.push_back({"  top", grouped(system.units), "1", "", "", ""});
+  add({"  top", grouped(system.units), "1", "", "", ""}, 1);
   return text + aligned(rows);
 }
 
@@ -182,12 +196,16 @@ Json scale_out_json(const System& system) {
     layers.push_back({{"name", used[i].name},
                       {"units_per_group", used[i].units},
                       {"groups", groups_of(system, used[i])},
+                      {"rails", rails_of(system, i)},
                       {"oversubscription", used[i].oversubscription.value},
                       {"uplinks_bytes_per_s", group.nominal},
                       {"uplinks_payload_bytes_per_s", group.payload}});
   }
   return {{"name", out.name},
           {"chips_per_nic", out.chips_per_nic},
+          {"tors_per_nic", out.tors_per_nic},
+          {"rails", out.rails},
+          {"between_rails", out.rails_meet_in_unit ? "unit" : "switches"},
           {"nic_bytes_per_s", out.bandwidth.value},
           {"nic_payload_bytes_per_s", nic_payload(out)},
           {"latency_s", out.latency.value},

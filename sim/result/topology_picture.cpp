@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "result/cluster_picture.h"
 #include "system/shape.h"
 
 namespace trnsim {
@@ -11,19 +12,10 @@ namespace {
 
 using Kind = FabricDimension::Kind;
 
-// Places and sizes are in inches; y grows upwards.
-struct Place {
-  double x = 0;
-  double y = 0;
-};
-
 constexpr double chip_width = 0.36;
 constexpr double chip_height = 0.22;
 constexpr double column = 0.62;  // from chip to chip
 constexpr double row = 0.5;
-constexpr double line_of_text = 0.24;
-constexpr double width_of_letter = 0.095;  // at most, on average
-constexpr double unit_width = 1.9;
 
 // How much of each dimension is drawn: columns, rows, blocks of rows, rows of blocks.
 constexpr std::array<Rank, 4> most_drawn{16, 24, 4, 2};
@@ -35,62 +27,9 @@ const std::string& colour(size_t dimension) {
   return colours[dimension % colours.size()];
 }
 
-std::string quoted(const std::string& text) {
-  std::string made = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') made += '\\';
-    made += c;
-  }
-  return made + '"';
-}
-
 std::string number(double value) { return format_number(value, 6); }
 
 std::string rate(BytesPerSecond value) { return format_quantity(value, Unit::bytes_per_second, 4); }
-
-/// The text of a graph whose nodes all have their places.
-class Picture {
- public:
-  void node(const std::string& name, const Place& place, const std::string& attributes) {
-    text_ += "  " + quoted(name) + " [pos=\"" + number(place.x) + ',' + number(place.y) + "!\" " +
-             attributes + "]\n";
-  }
-  void edge(const std::string& from, const std::string& to, const std::string& attributes) {
-    text_ += "  " + quoted(from) + " -- " + quoted(to) + " [" + attributes + "]\n";
-  }
-  /// A corner of a line.
-  std::string corner(const Place& place) {
-    std::string name = "corner " + std::to_string(corners_++);
-    node(name, place, "shape=point width=0.01");
-    return name;
-  }
-  /// A line of text whose left end is at `place`.
-  void caption(const std::string& text, const Place& place, const std::string& colour) {
-    const double width = width_of_letter * static_cast<double>(text.size());
-    node("caption " + std::to_string(captions_++), {place.x + width / 2, place.y},
-         "shape=plaintext fixedsize=true height=0.2 fontsize=11 width=" + number(width) +
-             " fontcolor=" + quoted(colour) + " label=" + left(text));
-  }
-  std::string text() const {
-    return "// Rendered by: dot -Tsvg FILE -o picture.svg\n"
-           "graph trnsim {\n"
-           "  layout=neato splines=line outputorder=edgesfirst overlap=true notranslate=true\n"
-           "  node [fontname=\"Helvetica\" fontsize=8]\n" +
-           text_ + "}\n";
-  }
-
- private:
-  // Left-justified: the last thing of the label is a backslash and an l.
-  static std::string left(const std::string& text) {
-    std::string made = quoted(text);
-    made.insert(made.size() - 1, "\\l");
-    return made;
-  }
-
-  std::string text_;
-  int corners_ = 0;
-  int captions_ = 0;
-};
 
 std::string chip_name(Rank chip) { return "chip " + std::to_string(chip); }
 
@@ -276,101 +215,12 @@ class UnitPicture {
   double bottom_ = 0;
 };
 
-/// The switches above the units as a tree: of each group the first and the last part.
-class ClusterPicture {
- public:
-  ClusterPicture(Picture& picture, const System& system)
-      : picture_(picture), system_(system), layers_(layers_in_use(system)) {}
-
-  /// Draws it below `top`.
-  void draw(double top) {
-    const ScaleOut& out = system_.scale_out;
-    picture_.caption("How " + std::to_string(system_.units) + " units join over " + out.name +
-                         "; rates are payload, of one direction",
-                     {0, top - line_of_text}, "black");
-    y_of_top_ = top - 4 * line_of_text;
-    const double centre = draw_below(layers_.size(), 0, system_.units, "top");
-    switch_node("top", {centre, y_of_top_}, "joins everything");
-  }
-
- private:
-  static constexpr double step = 0.95;  // from layer to layer
-
-  double y_of(size_t height) const {
-    return y_of_top_ - step * static_cast<double>(layers_.size() - height);
-  }
-
-  void switch_node(const std::string& name, const Place& place, const std::string& below) {
-    picture_.node(
-        name, place,
-        "shape=box style=\"rounded,filled\" fillcolor=\"#e3eef8\" label=" + two_lines(name, below));
-  }
-
-  static std::string two_lines(const std::string& first, const std::string& second) {
-    return quoted(first).substr(0, first.size() + 1) + "\\n" + quoted(second).substr(1);
-  }
-
-  // Draws what is below the switches of layer `height` - 1 that have the units from `first` up to
-  // `last`, joins it to `parent`, and returns the x of its middle.
-  double draw_below(size_t height, Rank first, Rank last, const std::string& parent) {
-    const Rank size = height == 0 ? 1 : layers_[height - 1].units;
-    const Rank parts = (last - first + size - 1) / size;
-    std::vector<Rank> shown{first};
-    if (parts > 1) shown.push_back(first + (parts - 1) * size);
-    std::vector<double> centres;
-    for (const Rank part : shown) {
-      if (parts > 2 && part == shown.back()) dots(height);
-      centres.push_back(draw_part(height, part, std::min(part + size, last), parent));
-    }
-    return (centres.front() + centres.back()) / 2;
-  }
-
-  double draw_part(size_t height, Rank first, Rank last, const std::string& parent) {
-    if (height == 0) {
-      const Place place{next_x_ += unit_width, y_of(0) - step};
-      const std::string name = "unit " + std::to_string(first);
-      const Rank nics = system_.chips_per_unit() / system_.scale_out.chips_per_nic;
-      picture_.node(name, place,
-                    "shape=box style=filled fillcolor=\"#f2f2f2\" label=" +
-                        two_lines(name, std::to_string(nics) + " NICs of " +
-                                            rate(nic_payload(system_.scale_out))));
-      picture_.edge(name, parent, "");
-      return place.x;
-    }
-    const size_t layer = height - 1;
-    const std::string name =
-        layers_[layer].name + ' ' + std::to_string(first / layers_[layer].units);
-    const double centre = draw_below(layer, first, last, name);
-    const Rank units = last - first;
-    switch_node(name, {centre, y_of(layer)},
-                std::to_string(units) + (units == 1 ? " unit, " : " units, ") +
-                    rate(uplinks(system_, layer).payload) + " up");
-    picture_.edge(name, parent, "penwidth=2");
-    return centre;
-  }
-
-  // Between the first and the last part.
-  void dots(size_t height) {
-    const Place place{next_x_ + unit_width * 0.5,
-                      y_of(height == 0 ? 0 : height - 1) - (height == 0 ? step : 0)};
-    picture_.node("dots " + std::to_string(dots_++), place,
-                  "shape=plaintext fontsize=14 label=\"...\"");
-  }
-
-  Picture& picture_;
-  const System& system_;
-  std::vector<ClosLayer> layers_;
-  double y_of_top_ = 0;
-  double next_x_ = -unit_width / 2;
-  int dots_ = 0;
-};
-
 }  // namespace
 
 std::string topology_picture(const System& system) {
   Picture picture;
   const double bottom = UnitPicture(picture, system).draw();
-  if (system.units > 1) ClusterPicture(picture, system).draw(bottom);
+  if (system.units > 1) draw_cluster(picture, system, bottom);
   return picture.text();
 }
 

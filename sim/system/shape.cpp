@@ -41,8 +41,43 @@ uint64_t links_across(const FabricDimension& dimension) {
   return 0;
 }
 
-Rank nics_of_unit(const System& system) {
-  return system.chips_per_unit() / system.scale_out.chips_per_nic;
+// The distance of two chips of a unit.
+Distances between(const System& system, Rank from, Rank to) {
+  Distances found;
+  Rank stride = 1;
+  for (const FabricDimension& dimension : system.scale_up) {
+    const Rank up =
+        (to / stride + dimension.size - from / stride % dimension.size) % dimension.size;
+    const bool ring = dimension.kind == Kind::ring;
+    const Rank hops = ring ? std::min(up, dimension.size - up) : std::min<Rank>(up, 1);
+    found.worst_hops += hops;
+    found.worst_latency += hops * dimension.latency;
+    stride *= dimension.size;
+  }
+  return found;
+}
+
+// From each chip of a unit to those on other rails: what a message that changes rails in the unit
+// takes more.
+Distances to_other_rails(const System& system) {
+  const ScaleOut& out = system.scale_out;
+  const auto rail = [&](Rank chip) { return chip / out.chips_per_nic % out.rails; };
+  std::vector<Distances> pairs;
+  Distances all;
+  const Rank chips = system.chips_per_unit();
+  for (Rank from = 0; from < chips; ++from)
+    for (Rank to = 0; to < chips; ++to) {
+      if (rail(from) == rail(to)) continue;
+      const Distances pair = between(system, from, to);
+      ++all.pairs;
+      all.worst_hops = std::max(all.worst_hops, pair.worst_hops);
+      all.worst_latency = std::max(all.worst_latency, pair.worst_latency);
+      all.mean_hops += pair.worst_hops;
+      all.mean_latency += pair.worst_latency;
+    }
+  all.mean_hops /= static_cast<double>(all.pairs);
+  all.mean_latency /= static_cast<double>(all.pairs);
+  return all;
 }
 
 }  // namespace
@@ -68,10 +103,14 @@ Rank groups_of(const System& system, const ClosLayer& layer) {
   return (system.units + layer.units - 1) / layer.units;
 }
 
+Rank rails_of(const System& system, size_t layer) {
+  return layer < system.scale_out.rail_layers ? system.scale_out.rails : 1;
+}
+
 std::vector<ClosLayer> layers_in_use(const System& system) {
   std::vector<ClosLayer> used;
   for (const ClosLayer& layer : system.scale_out.layers) {
-    if (groups_of(system, layer) == 1) break;
+    if (groups_of(system, layer) == 1 && rails_of(system, used.size()) == 1) break;
     used.push_back(layer);
   }
   return used;
@@ -79,7 +118,7 @@ std::vector<ClosLayer> layers_in_use(const System& system) {
 
 Uplinks uplinks(const System& system, size_t layer) {
   const std::vector<ClosLayer>& layers = system.scale_out.layers;
-  double nics = static_cast<double>(nics_of_unit(system)) * layers[layer].units;
+  double nics = static_cast<double>(system.nics_per_unit()) * layers[layer].units;
   for (size_t i = 0; i <= layer; ++i) nics /= layers[i].oversubscription;
   return {nics * system.scale_out.bandwidth, nics * nic_payload(system.scale_out)};
 }
@@ -100,23 +139,38 @@ Distances inside_unit(const System& system) {
 }
 
 std::vector<Distances> between_units(const System& system) {
+  const ScaleOut& out = system.scale_out;
   const uint64_t units = system.units;
   const uint64_t pairs_of_chips =
       static_cast<uint64_t>(system.chips_per_unit()) * system.chips_per_unit();
+  const uint64_t on_one_rail = pairs_of_chips / out.rails;
   const std::vector<ClosLayer> layers = layers_in_use(system);
   std::vector<Distances> found;
   uint64_t nearer = 0;
   for (size_t height = 0; height <= layers.size(); ++height) {
     const bool top = height == layers.size();
-    const uint64_t within = top ? pairs_of(units) : pairs_in_groups(units, layers[height].units);
+    const bool one_rail = rails_of(system, height) > 1 || out.rails_meet_in_unit;
+    const uint64_t within = (top ? pairs_of(units) : pairs_in_groups(units, layers[height].units)) *
+                            (one_rail ? on_one_rail : pairs_of_chips);
     const Rank hops = 2 + 2 * static_cast<Rank>(height);
-    const Seconds latency =
-        system.scale_out.latency + static_cast<double>(height) * system.scale_out.hop_latency;
+    const Seconds latency = out.latency + static_cast<double>(height) * out.hop_latency;
+    const std::string rail = rails_of(system, height) > 1 ? "'s rail" : "";
     if (within > nearer)
-      found.push_back({top ? "over the top" : "below one " + layers[height].name,
-                       (within - nearer) * pairs_of_chips, hops, static_cast<double>(hops), latency,
-                       latency});
+      found.push_back({top ? "over the top" : "below one " + layers[height].name + rail,
+                       within - nearer, hops, static_cast<double>(hops), latency, latency});
     nearer = within;
+  }
+  if (!out.rails_meet_in_unit) return found;
+  const Distances inside = to_other_rails(system);
+  for (size_t i = 0, kinds = found.size(); i < kinds; ++i) {
+    Distances other = found[i];
+    other.where += ", rail changed";
+    other.pairs *= out.rails - 1;
+    other.worst_hops += inside.worst_hops;
+    other.mean_hops += inside.mean_hops;
+    other.worst_latency += inside.worst_latency;
+    other.mean_latency += inside.mean_latency;
+    found.push_back(std::move(other));
   }
   return found;
 }
@@ -151,11 +205,12 @@ std::vector<Cut> cuts_between_units(const System& system) {
   if (system.units == 1) return {};
   const Rank half = system.units / 2;
   const Rank chips = half * system.chips_per_unit();
-  const double nics = static_cast<double>(half) * nics_of_unit(system);
+  const double nics = static_cast<double>(half) * system.nics_per_unit();
   std::vector<Cut> cuts{{system.scale_out.name + " NIC", chips, nics * system.scale_out.bandwidth,
                          nics * nic_payload(system.scale_out)}};
   const std::vector<ClosLayer> layers = layers_in_use(system);
   for (size_t i = 0; i < layers.size(); ++i) {
+    if (groups_of(system, layers[i]) == 1) continue;  // units meet below it, each on its rail
     const Uplinks group = uplinks(system, i);
     const double groups = static_cast<double>(half) / layers[i].units;
     cuts.push_back({layers[i].name, chips, groups * group.nominal, groups * group.payload});

@@ -18,14 +18,18 @@ int ports_of_chip(const FabricDimension& dimension);
 /// Payload bytes/s of one NIC, one direction.
 BytesPerSecond nic_payload(const ScaleOut& out);
 
-/// The layers of switches that the units need: those of more than one group. What is above them
-/// joins everything.
+/// The rails that have switches of their own in scale_out.layers[layer]; 1 above the last layer.
+Rank rails_of(const System& system, size_t layer);
+
+/// The layers of switches that the units need: those of more than one group, or of several rails.
+/// What is above them joins everything.
 std::vector<ClosLayer> layers_in_use(const System& system);
 
 /// Groups of a layer, the last of which may be filled in part.
 Rank groups_of(const System& system, const ClosLayer& layer);
 
-/// Bytes/s of the uplinks of one group of layers_in_use()[layer], one direction.
+/// Bytes/s of the uplinks of one group of layers_in_use()[layer], all rails together, one
+/// direction.
 struct Uplinks {
   BytesPerSecond nominal = 0;
   BytesPerSecond payload = 0;
@@ -53,7 +57,8 @@ struct Distances {
 Distances inside_unit(const System& system);
 
 /// The pairs of two units, by where their routes turn round: below one group of a layer, the lowest
-/// first, or at the top. Kinds without pairs are left out.
+/// first, or at the top; those that change rails inside a unit, after these. Kinds without pairs
+/// are left out.
 std::vector<Distances> between_units(const System& system);
 
 /// All pairs of several kinds as one.
@@ -74,7 +79,7 @@ struct Cut {
 std::vector<Cut> cuts_of_unit(const System& system);
 
 /// What half of the units (rounded down) can send to the others through their NICs and through
-/// their part of the uplinks of each layer in use. None if there is one unit.
+/// their part of the uplinks of each layer of several groups. None if there is one unit.
 std::vector<Cut> cuts_between_units(const System& system);
 
 /// The cut that least payload passes. `cuts` must not be empty.

@@ -8,7 +8,8 @@ namespace {
 
 constexpr double no_limit = std::numeric_limits<double>::max();
 constexpr Rank most_chips = 20'000'000;
-constexpr Rank largest_mesh = 64;     // so that links stay countable in 32 bits
+constexpr Rank largest_mesh = 64;             // so that links stay countable in 32 bits
+constexpr Rank largest_unit_of_rails = 4096;  // where they meet in it: its pairs are counted
 constexpr double slowest_link = 1e3;  // bytes/s; below it SimGrid's absolute precision shows
 constexpr double fastest_link = 1e18;
 
@@ -116,6 +117,34 @@ FabricDimension read_dimension(JsonReader json, Numbers numbers) {
   return dimension;
 }
 
+void read_rails(JsonReader& json, ScaleOut& out, Rank chips_per_unit) {
+  auto rails = json.find("rails");
+  auto layers = json.find("rail_layers");
+  auto between = json.find("between_rails");
+  const Rank nics = chips_per_unit / out.chips_per_nic;
+  if (rails) {
+    out.rails = static_cast<Rank>(rails->as_integer(1, nics));
+    if (nics % out.rails != 0)
+      rails->fail(rails->shown() + " does not divide the NICs of a unit (" + std::to_string(nics) +
+                  ")");
+  }
+  if (out.rails == 1) {
+    for (const auto& needs_rails : {layers, between})
+      if (needs_rails) needs_rails->fail("there is one rail; this is for \"rails\" above 1");
+    return;
+  }
+  if (out.layers.empty())
+    rails->fail("needs a layer whose switches the rails have; \"layers\" is empty");
+  out.rail_layers = 1;
+  if (layers)
+    out.rail_layers =
+        static_cast<Rank>(layers->as_integer(1, static_cast<int64_t>(out.layers.size())));
+  if (between) out.rails_meet_in_unit = between->as_one_of({"switches", "unit"}) == "unit";
+  if (out.rails_meet_in_unit && chips_per_unit > largest_unit_of_rails)
+    between->fail("rails meet in units of at most " + std::to_string(largest_unit_of_rails) +
+                  " chips; here are " + std::to_string(chips_per_unit));
+}
+
 ScaleOut read_scale_out(JsonReader json, Numbers numbers, Rank chips_per_unit) {
   ScaleOut out;
   out.name = json.at("name").as_string();
@@ -130,6 +159,8 @@ ScaleOut read_scale_out(JsonReader json, Numbers numbers, Rank chips_per_unit) {
   out.latency = numbers.seconds(nic.at("latency"));
   nic.reject_unknown_keys();
   out.hop_latency = numbers.seconds(json.at("hop_latency"));
+  if (auto tors = json.find("tors_per_nic"))
+    out.tors_per_nic = static_cast<Rank>(tors->as_integer(1, 64));
   Rank below = 1;
   for (JsonReader layer : json.at("layers").items()) {
     ClosLayer read;
@@ -149,6 +180,7 @@ ScaleOut read_scale_out(JsonReader json, Numbers numbers, Rank chips_per_unit) {
     layer.reject_unknown_keys();
     out.layers.push_back(std::move(read));
   }
+  read_rails(json, out, chips_per_unit);
   json.reject_unknown_keys();
   return out;
 }

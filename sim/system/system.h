@@ -8,11 +8,9 @@
 #include "base/json_reader.h"
 #include "base/units.h"
 #include "system/library.h"
+#include "system/link.h"
 
 namespace trnsim {
-
-/// A chip's number in the cluster: unit * chips of a unit + position. Ranks are chips.
-using Rank = uint32_t;
 
 /// How a chip cuts the result of a matrix product into pieces that its processors make one by one.
 struct ProductTiles {
@@ -82,9 +80,18 @@ struct ClosLayer {
 
 /// The network between units: NICs, then layers of switches from the lowest to the highest; the
 /// highest joins everything.
+///
+/// With several rails NIC i of a unit is on rail i % rails. A group of the lowest `rail_layers`
+/// layers has switches of its own for each rail; what lies above them joins the rails.
 struct ScaleOut {
   std::string name;
   Rank chips_per_nic = 1;
+  Rank tors_per_nic = 1;  // lowest switches that the ports of a NIC are spread over
+  Rank rails = 1;
+  Rank rail_layers = 0;
+  /// Whether a message to another rail first goes, inside the unit, to the chip in the place of its
+  /// receiver (NCCL's PXN), in place of through the layers that join the rails.
+  bool rails_meet_in_unit = false;
   Number bandwidth;    // bytes/s of a NIC, each direction
   Number efficiency;   // part of it that payload reaches
   Number latency;      // seconds from chip to chip below one switch
@@ -113,6 +120,7 @@ struct System {
   std::vector<Number> numbers;  // every sourced number above, as read
 
   Rank chips_per_unit() const;
+  Rank nics_per_unit() const { return chips_per_unit() / scale_out.chips_per_nic; }
   Rank chips() const { return units * chips_per_unit(); }
 };
 

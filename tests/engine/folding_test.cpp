@@ -85,7 +85,7 @@ TEST_P(RandomPlans, FoldedEqualsUnfolded) {
     if (random.chance(2) || network.links() == 0)
       plan.speed[random.from(0, plan.ranks - 1)] = 0.7;
     else
-      network.scale(random.from(0, network.links() - 1), 0.5);
+      network.scale({random.from(0, network.links() - 1), {}}, 0.5);
   }
   expect_equal(plan, network, random.chance(3) ? 0.2 : 0);
 }

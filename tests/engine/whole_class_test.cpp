@@ -29,7 +29,7 @@ TEST(WholeClass, BoundsOneFaultAmongEqualRanks) {
     break_symmetry(random, job);
     if (job.faults.empty()) continue;
     const Fault& fault = job.faults.front();
-    const auto slow = fault.link ? std::optional(network.find(*fault.link)) : std::nullopt;
+    const auto slow = fault.link ? std::optional(network.find(*fault.link).link) : std::nullopt;
     if (folding.rank_colours != 1 || !shares_most_in_step(healthy, network, slow)) continue;
     ++bounded;
     Graph all = make_graph(healthy, network, folding);
@@ -66,7 +66,7 @@ TEST(WholeClass, NeedsUplinksThatTakeAllNics) {
   const auto bounded = [&] { return shares_most_in_step(training_step(job), network_of(job)); };
   EXPECT_TRUE(bounded());
   const Network network = network_of(job);
-  const Link uplink = network.find("group 1 pod, up");
+  const Link uplink = network.find("group 1 pod, up").link;
   EXPECT_TRUE(shares_most_in_step(training_step(job), network, uplink));
   job.system.scale_out.layers.front().oversubscription = exactly(2);
   EXPECT_FALSE(bounded());

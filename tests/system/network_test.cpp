@@ -36,11 +36,18 @@ struct Ends {
 std::string chip(Rank number) { return "chip " + std::to_string(number); }
 std::string nic(Rank number) { return "NIC " + std::to_string(number); }
 
-// The switches of layer `layer` (0: the lowest) above a unit. A layer of one group is the top.
-std::string switches(const System& system, size_t layer, Rank unit) {
+Rank rails_at(const System& system, size_t layer) {
+  return layer < system.scale_out.rail_layers ? system.scale_out.rails : 1;
+}
+
+// The switches of layer `layer` (0: the lowest) above a NIC of this rail. A layer of one group that
+// joins the rails is the top.
+std::string switches(const System& system, size_t layer, Rank unit, Rank rail) {
   const std::vector<ClosLayer>& layers = system.scale_out.layers;
-  if (layer >= layers.size() || layers[layer].units >= system.units) return "top";
-  return layers[layer].name + ' ' + std::to_string(unit / layers[layer].units);
+  const Rank rails = rails_at(system, layer);
+  if (layer >= layers.size() || (layers[layer].units >= system.units && rails == 1)) return "top";
+  return layers[layer].name + ' ' + std::to_string(unit / layers[layer].units) + " of rail " +
+         std::to_string(rail % rails);
 }
 
 Ends ends_in_unit(const System& system, const std::string& level, Rank index) {
@@ -72,11 +79,13 @@ Ends ends_of(const System& system, const Network& network, Link link) {
   const Rank index = link - network.level(link).first;
   const ScaleOut& out = system.scale_out;
   const Rank unit = index / (system.chips_per_unit() / out.chips_per_nic);
-  if (level == out.name + " NIC, out") return {nic(index), switches(system, 0, unit)};
-  if (level == out.name + " NIC, in") return {switches(system, 0, unit), nic(index)};
+  const Rank of_nic = index % (system.chips_per_unit() / out.chips_per_nic) % out.rails;
+  if (level == out.name + " NIC, out") return {nic(index), switches(system, 0, unit, of_nic)};
+  if (level == out.name + " NIC, in") return {switches(system, 0, unit, of_nic), nic(index)};
   for (size_t i = 0; i < out.layers.size(); ++i) {
-    const Rank first = index * out.layers[i].units;  // unit below this group
-    Ends up{switches(system, i, first), switches(system, i + 1, first)};
+    const Rank rail = index % rails_at(system, i);
+    const Rank first = index / rails_at(system, i) * out.layers[i].units;  // unit below this group
+    Ends up{switches(system, i, first, rail), switches(system, i + 1, first, rail)};
     if (level == out.layers[i].name + ", up") return up;
     if (level == out.layers[i].name + ", down") return {up.head, up.tail};
   }
@@ -149,7 +158,7 @@ TEST(Network, FindsLinksOfDimensionsWithOddNames) {
   system.scale_up = {one, chip};
   const Network network(system);
   for (Link link = 0; link < network.links(); ++link)
-    EXPECT_EQ(network.find(network.name(link)), link) << network.name(link);
+    EXPECT_EQ(network.find(network.name(link)).link, link) << network.name(link);
 }
 
 TEST_P(EveryTopology, LinksAreFoundByTheirNamesWhichAreUnique) {
@@ -158,7 +167,7 @@ TEST_P(EveryTopology, LinksAreFoundByTheirNamesWhichAreUnique) {
   for (Link link = 0; link < network.links(); ++link) {
     const std::string name = network.name(link);
     EXPECT_TRUE(names.insert(name).second) << name;
-    EXPECT_EQ(network.find(name), link) << name;
+    EXPECT_EQ(network.find(name).link, link) << name;
   }
   EXPECT_THROW(network.find("unit 0 chip 0 nothing"), std::out_of_range);
 }
@@ -166,7 +175,7 @@ TEST_P(EveryTopology, LinksAreFoundByTheirNamesWhichAreUnique) {
 TEST_P(EveryTopology, AFaultChangesOneLink) {
   Network network(load_system(GetParam(), 1));
   const Network healthy = network;
-  network.scale(3, 0.25);
+  network.scale({3, {}}, 0.25);
   for (Link link = 0; link < network.links(); ++link)
     EXPECT_EQ(network.capacity(link), healthy.capacity(link) * (link == 3 ? 0.25 : 1));
 }

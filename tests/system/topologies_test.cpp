@@ -45,9 +45,9 @@ TEST(Topologies, AllLoad) {
 // Walks the raw JSON, so that it holds whatever the reader lets pass: whatever is no name, count,
 // kind or file is a number with a source.
 void expect_sourced(const json& value, const std::string& place) {
-  static const std::set<std::string> plain{"format", "name",  "note",      "kind",
-                                           "size",   "links", "planes",    "units",
-                                           "chips",  "file",  "algorithm", "protocol"};
+  static const std::set<std::string> plain{"format",    "name",     "note",  "kind",        "size",
+                                           "links",     "planes",   "units", "chips",       "file",
+                                           "algorithm", "protocol", "rails", "tors_per_nic"};
   ASSERT_TRUE(value.is_structured()) << place << ": " << value;
   if (value.is_object() && value.contains("value")) {
     const std::string source = value.value("source", "");
