@@ -6,6 +6,7 @@ namespace trnsim {
 
 Seconds collective_bound(const Collective& collective, const System& system) {
   BytesPerSecond ports = 0;  // of a chip, all dimensions together
+  if (system.graph) ports = system.graph->widest_port();
   for (const FabricDimension& dimension : system.scale_up) {
     const Rank count = dimension.size == 1                             ? 0
                        : dimension.kind == FabricDimension::Kind::mesh ? dimension.size - 1

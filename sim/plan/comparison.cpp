@@ -25,6 +25,7 @@ double amount(const Job& job, const std::string& basis) {
 }
 
 bool set_units(Job& job, Rank units) {
+  if (job.system.graph && units != job.system.units) return false;
   Job changed = job;
   changed.system.units = units;
   Layout& layout = changed.layout;

@@ -15,6 +15,7 @@ std::vector<Axis> fabric_axes(const System& system) {
     axes.push_back({name, stride, size});
     stride *= size;
   };
+  if (system.graph) return {{"ranks", 1, system.chips()}};
   for (const FabricDimension& dimension : system.scale_up) add(dimension.name, dimension.size);
   Rank grouped = 1;  // units that the axes so far cover
   for (const ClosLayer& layer : system.scale_out.layers) {
@@ -71,6 +72,7 @@ std::pair<std::vector<Axis>, std::vector<Axis>> split_axes(const std::vector<Axi
 }
 
 std::vector<Axis> group_axes(const System& system, Rank stride, Rank count) {
+  if (system.graph) return {{"ranks", stride, count}};
   const std::vector<Axis> layers = fabric_axes(system);
   std::vector<Axis> units(layers.begin(),
                           layers.begin() + static_cast<std::ptrdiff_t>(system.scale_up.size()));

@@ -13,7 +13,7 @@ namespace trnsim {
 
 /// The axes of the fabric, from the fastest to the slowest: the dimensions of a unit, then the
 /// units below one group of each layer of switches. Where the units do not fill whole groups, the
-/// layers above that are one axis.
+/// layers above that are one axis. Of a graph, whose chips have no coordinates, it is one: "ranks".
 std::vector<Axis> fabric_axes(const System& system);
 
 /// Splits axes into those of the groups of `inner` neighbouring ranks and those across such groups;
@@ -24,7 +24,7 @@ std::pair<std::vector<Axis>, std::vector<Axis>> split_axes(const std::vector<Axi
 
 /// The axes of the groups of `count` ranks that are `stride` apart: parts of the fabric's
 /// dimensions where they lie along them; else parts of a unit's dimensions and of all units as one
-/// axis; else one axis, "ranks", along which the next is the one `stride` further.
+/// axis; else, and in a graph, one axis, "ranks", along which the next is the one `stride` further.
 std::vector<Axis> group_axes(const System& system, Rank stride, Rank count);
 
 /// The groups of a layout whose collectives may pass along several axes. Gradients are summed over

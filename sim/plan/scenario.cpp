@@ -249,7 +249,7 @@ Job compared_job(const Job& own, JsonReader json, JsonReader& root, const std::s
   const auto training = json.find("training");
   const auto layout = json.find("layout");
   job.system = read_system(json);
-  if (at == "chips" && !counted)
+  if (at == "chips" && !counted && !job.system.graph)
     job.system.units = std::max<Rank>(1, own.system.chips() / job.system.chips_per_unit());
   if (training) job.training = read_training(*training, &own.training);
   job.layout = layout_of(job.system, layout, &own.layout);

@@ -1,6 +1,7 @@
 #include "result/comparison.h"
 
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "plan/comparison.h"
@@ -187,12 +188,16 @@ Comparison explain(const Job& own, const Job& other, const std::string& basis) {
     return comparison;
   }
   Seconds left = after - before;
-  for (const auto& [property, take] : {std::pair<const char*, Change>{"FLOP/s", take_flops},
-                                       {"HBM", take_hbm},
-                                       {"scale-up", take_scale_up},
-                                       {"scale-out", take_scale_out},
-                                       {"latency", take_latency},
-                                       {"overlap", take_overlap}}) {
+  // A graph has no dimensions and layers to exchange.
+  const bool fabrics_compare = !own.system.graph && !other.system.graph;
+  for (const auto& [property, take, of_fabric] :
+       {std::tuple<const char*, Change, bool>{"FLOP/s", take_flops, false},
+        {"HBM", take_hbm, false},
+        {"scale-up", take_scale_up, true},
+        {"scale-out", take_scale_out, true},
+        {"latency", take_latency, true},
+        {"overlap", take_overlap, false}}) {
+    if (of_fabric && !fabrics_compare) continue;
     Job changed = own;
     take(changed.system, other.system);
     const Seconds step = analytic_step(changed);

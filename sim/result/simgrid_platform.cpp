@@ -26,7 +26,7 @@ std::string escaped(const std::string& text) {
 // With all digits, as SimGrid reads it back.
 std::string exact(double value) { return format_number(value, 17); }
 
-bool units_are_zones(const System& system) { return system.scale_out.rails == 1; }
+bool units_are_zones(const System& system) { return !system.graph && system.scale_out.rails == 1; }
 
 class Writer {
  public:
@@ -57,6 +57,7 @@ class Writer {
  private:
   static std::string unit_name(Rank unit) { return "unit " + std::to_string(unit); }
   std::string chip_name(Rank chip) const {
+    if (system_.graph) return escaped(system_.graph->graph().chips[chip]);
     return unit_name(chip / chips_) + " chip " + std::to_string(chip % chips_);
   }
 

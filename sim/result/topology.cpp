@@ -95,6 +95,30 @@ std::string scale_out_table(const System& system) {
   return text + aligned(rows);
 }
 
+std::string graph_table(const RouteTable& routes) {
+  const GraphFabric& graph = routes.graph();
+  BytesPerSecond narrowest_port = routes.widest_port();
+  for (Rank chip = 0; chip < routes.chips(); ++chip)
+    narrowest_port = std::min(narrowest_port, routes.port(chip));
+  std::string text =
+      "graph, " + graph.name + ": " + plural(routes.chips(), "chip") + ", " +
+      grouped(static_cast<double>(graph.switches.size())) + " switches; a chip sends " +
+      (narrowest_port == routes.widest_port() ? "" : rate(narrowest_port) + " to ") +
+      rate(routes.widest_port()) + "; " +
+      (graph.routes.empty()
+           ? "no route is listed"
+           : grouped(static_cast<double>(graph.routes.size())) + " routes are listed") +
+      (graph.chips_forward ? "" : "; chips do not forward") + '\n';
+  std::vector<Row> rows{{"  level", "links", "a link", "payload", "a hop"}};
+  for (const LinkLevel& level : routes.levels()) {
+    const GraphFabric::Edge& one = routes.edge(level.first);
+    rows.push_back({"  " + level.name, grouped(level.count),
+                    rate(one.count * graph.levels[one.level].bandwidth), rate(level.capacity),
+                    time(level.latency)});
+  }
+  return text + aligned(rows);
+}
+
 std::string links_table(const Network& network) {
   std::vector<Row> rows{{"links by level, payload", "links", "each", "together"}};
   for (const LinkLevel& level : network.levels())
@@ -163,7 +187,8 @@ std::string route_table(const Network& network, const ChipPair& pair) {
 
 std::string topology_report(const System& system, const Network& network,
                             const std::optional<ChipPair>& pair) {
-  std::string text = head(system) + '\n' + dimensions_table(system) + '\n';
+  std::string text = head(system) + '\n';
+  text += (system.graph ? graph_table(*system.graph) : dimensions_table(system)) + '\n';
   if (system.units > 1) text += scale_out_table(system) + '\n';
   text += links_table(network) + '\n' + distances_table(system) + cuts_table(system);
   if (pair) text += route_table(network, *pair);
@@ -211,6 +236,18 @@ Json scale_out_json(const System& system) {
           {"latency_s", out.latency.value},
           {"hop_latency_s", out.hop_latency.value},
           {"layers", layers}};
+}
+
+Json graph_json(const RouteTable& routes) {
+  const GraphFabric& graph = routes.graph();
+  Json ports = Json::array();
+  for (Rank chip = 0; chip < routes.chips(); ++chip) ports.push_back(routes.port(chip));
+  return {{"name", graph.name},
+          {"chips", graph.chips},
+          {"switches", graph.switches},
+          {"chips_forward", graph.chips_forward},
+          {"listed_routes", graph.routes.size()},
+          {"port_payload_bytes_per_s", ports}};
 }
 
 Json distances_json(const Distances& distances) {
@@ -263,17 +300,20 @@ Json topology_json(const System& system, const Network& network,
             {"chip", system.chip.name},
             {"units", system.units},
             {"chips_per_unit", system.chips_per_unit()},
-            {"chips", system.chips()},
-            {"scale_up", {{"name", system.scale_up_name}, {"dimensions", dimensions_json(system)}}},
-            {"scale_out", scale_out_json(system)},
-            {"links", links},
-            {"distances",
-             {{"inside_a_unit", distances_json(inside_unit(system))},
-              {"between_units", distances_json(together(between, "between units"))},
-              {"between_units_by_place", by_place}}},
-            {"bisection",
-             {{"unit", cuts_json(cuts_of_unit(system))},
-              {"cluster", cuts_json(cuts_between_units(system))}}}};
+            {"chips", system.chips()}};
+  if (system.graph) {
+    json["graph"] = graph_json(*system.graph);
+  } else {
+    json["scale_up"] = {{"name", system.scale_up_name}, {"dimensions", dimensions_json(system)}};
+    json["scale_out"] = scale_out_json(system);
+  }
+  json["links"] = links;
+  json["distances"] = {{"inside_a_unit", distances_json(inside_unit(system))},
+                       {"between_units", distances_json(together(between, "between units"))},
+                       {"between_units_by_place", by_place}};
+  if (!system.graph)
+    json["bisection"] = {{"unit", cuts_json(cuts_of_unit(system))},
+                         {"cluster", cuts_json(cuts_between_units(system))}};
   if (pair) json["route"] = route_json(network, *pair);
   return json;
 }

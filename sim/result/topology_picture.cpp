@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "result/cluster_picture.h"
+#include "result/graph_picture.h"
 #include "system/shape.h"
 
 namespace trnsim {
@@ -219,6 +220,10 @@ class UnitPicture {
 
 std::string topology_picture(const System& system) {
   Picture picture;
+  if (system.graph) {
+    draw_graph(picture, system.graph->graph());
+    return picture.text();
+  }
   const double bottom = UnitPicture(picture, system).draw();
   if (system.units > 1) draw_cluster(picture, system, bottom);
   return picture.text();

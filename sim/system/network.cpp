@@ -28,13 +28,16 @@ std::vector<uint64_t> numbers_in(std::string_view text) {
 }  // namespace
 
 Network::Network(const System& system)
-    : chips_(system.chips()),
+    : graph_(system.graph),
+      chips_(system.chips()),
       chips_per_unit_(system.chips_per_unit()),
       chips_per_nic_(system.scale_out.chips_per_nic),
       rails_(system.scale_out.rails),
       rails_meet_in_unit_(system.scale_out.rails_meet_in_unit),
       nic_latency_(system.scale_out.latency),
       hop_latency_(system.scale_out.hop_latency) {
+  if (graph_)
+    for (const LinkLevel& level : graph_->levels()) add_level(level);
   Rank stride = 1;
   for (const FabricDimension& dimension : system.scale_up) {
     add_dimension(dimension, stride);
@@ -151,6 +154,7 @@ void Network::scale(const Cable& cable, double factor) {
 }
 
 std::string Network::name(Link link) const {
+  if (graph_) return graph_->edge(link).name;
   const LinkLevel& at = level(link);
   const Link index = link - at.first;
   const Link group = index / at.of_group;
@@ -190,6 +194,7 @@ Link Network::find_whole(std::string_view name) const {
 }
 
 Cable Network::find(std::string_view name) const {
+  if (graph_) return {graph_->find(name), std::nullopt};
   const size_t end = name.rfind(cable_name);
   if (end != std::string_view::npos) try {
       const Link link = find_whole(name.substr(0, end));
@@ -227,6 +232,7 @@ void Network::hop(const Dimension& dimension, Rank from, Rank steps,
 }
 
 Seconds Network::route(Rank from, Rank to, std::vector<Link>& route) const {
+  if (graph_) return graph_->route(from, to, route);
   route.clear();
   if (from / chips_per_unit_ == to / chips_per_unit_) return route_inside(from, to, route);
   const bool other_rail = rails_meet_in_unit_ && rail(from) != rail(to);

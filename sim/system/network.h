@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,9 +14,9 @@ namespace trnsim {
 
 /// The links of a whole system and the route between any two of its chips.
 ///
-/// Everything follows from coordinates: a chip's number is ((unit * size_n + c_n) ... * size_1 +
-/// c_1) with the first dimension of the scale-up fastest. Nothing is stored for a chip or link but
-/// what a fault changed, so a million chips cost nothing.
+/// Where a system has no graph, everything follows from coordinates: a chip's number is ((unit *
+/// size_n + c_n) ... * size_1 + c_1) with the first dimension of the scale-up fastest. Nothing is
+/// stored for a chip or link but what a fault changed, so a million chips cost nothing.
 ///
 /// Trn3 Gen2, chip (pos 1, sled 4, rack 0) to (pos 3, sled 7, rack 1):
 ///   sled port out of (1,4,0) - in of (3,4,0) - plane port out of (3,4,0) - in of (3,7,0)
@@ -25,6 +26,8 @@ namespace trnsim {
 ///   NIC out of GPU 2 - up from leaf switch 2 - down to leaf switch 5 - NIC into GPU 5
 ///   or, where rails meet in the unit: NVSwitch port out of GPU 2 - in of GPU 5 of unit 0
 ///   - NIC out of that - NIC into GPU 5 of unit 1
+///
+/// Where it has one, the links and routes are those of its table.
 class Network {
  public:
   explicit Network(const System& system);
@@ -39,7 +42,7 @@ class Network {
 
   /// Payload bytes/s of one direction of this link, a fault included.
   BytesPerSecond capacity(Link link) const;
-  /// "unit 0 chip 17 sled switch, out"; unique.
+  /// "unit 0 chip 17 sled switch, out", or "a7 to leaf 2, port" in a graph; unique.
   std::string name(Link link) const;
   /// The link of that name, or the cable: "unit 0 NIC 3 EFA NIC, out, ToR 1". Throws
   /// std::out_of_range if there is none.
@@ -83,6 +86,7 @@ class Network {
   Seconds route_inside(Rank from, Rank to, std::vector<Link>& route) const;
   Seconds route_between(Rank from, Rank to, std::vector<Link>& route) const;
 
+  std::shared_ptr<const RouteTable> graph_;
   std::vector<Dimension> dimensions_;
   std::vector<Layer> layers_;
   std::vector<LinkLevel> levels_;

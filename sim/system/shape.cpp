@@ -123,7 +123,30 @@ Uplinks uplinks(const System& system, size_t layer) {
   return {nics * system.scale_out.bandwidth, nics * nic_payload(system.scale_out)};
 }
 
+namespace {
+
+Distances inside_graph(const RouteTable& graph) {
+  Distances all{"between chips", 0, 0, 0, 0, 0};
+  std::vector<Link> route;
+  for (Rank from = 0; from < graph.chips(); ++from)
+    for (Rank to = 0; to < graph.chips(); ++to) {
+      if (from == to) continue;
+      const Seconds latency = graph.route(from, to, route);
+      ++all.pairs;
+      all.worst_hops = std::max(all.worst_hops, static_cast<Rank>(route.size()));
+      all.worst_latency = std::max(all.worst_latency, latency);
+      all.mean_hops += static_cast<double>(route.size());
+      all.mean_latency += latency;
+    }
+  all.mean_hops /= std::max(1.0, static_cast<double>(all.pairs));
+  all.mean_latency /= std::max(1.0, static_cast<double>(all.pairs));
+  return all;
+}
+
+}  // namespace
+
 Distances inside_unit(const System& system) {
+  if (system.graph) return inside_graph(*system.graph);
   const uint64_t chips = system.chips_per_unit();
   Distances found{"inside a unit", system.units * pairs_of(chips), 0, 0, 0, 0};
   if (chips == 1) return found;

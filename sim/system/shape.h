@@ -40,7 +40,7 @@ Uplinks uplinks(const System& system, size_t layer);
 /// and of two different chips, each as frequent as any other.
 ///
 /// Inside a unit a hop goes from chip to chip, however many switches are between them. Between
-/// units a hop is a link: NIC, uplinks, downlinks, NIC.
+/// units, and in a graph, a hop is a link: NIC, uplinks, downlinks, NIC.
 struct Distances {
   std::string where;   // "inside a unit", "below one leaf", "over the top"
   uint64_t pairs = 0;  // of the whole system
@@ -53,7 +53,8 @@ struct Distances {
 /// Coordinates of a random pair differ independently of each other, so means add up over the
 /// dimensions: (n - 1) / n hops in a switch or mesh of n and floor(n^2 / 4) / n in a ring (Dally
 /// and Towles, Principles and Practices of Interconnection Networks, section 5.2.2) if a chip
-/// itself counts as an other, which the factor N / (N - 1) takes out. No pairs in a unit of one.
+/// itself counts as an other, which the factor N / (N - 1) takes out. No pairs in a unit of one. In
+/// a graph all pairs are looked at.
 Distances inside_unit(const System& system);
 
 /// The pairs of two units, by where their routes turn round: below one group of a layer, the lowest

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 
 namespace trnsim {
 namespace {
@@ -185,6 +186,44 @@ ScaleOut read_scale_out(JsonReader json, Numbers numbers, Rank chips_per_unit) {
   return out;
 }
 
+void read_dimensions_and_layers(System& system, JsonReader& json, Numbers numbers) {
+  JsonReader scale_up = json.at("scale_up");
+  system.scale_up_name = scale_up.at("name").as_string();
+  JsonReader dimensions = scale_up.at("dimensions");
+  double chips = system.units;
+  for (JsonReader dimension : dimensions.items()) {
+    system.scale_up.push_back(read_dimension(dimension, numbers));
+    for (size_t i = 0; i + 1 < system.scale_up.size(); ++i)
+      if (system.scale_up[i].name == system.scale_up.back().name)
+        dimension.at("name").fail('"' + system.scale_up[i].name +
+                                  "\" names two dimensions; links could not be told apart");
+    chips *= system.scale_up.back().size;
+    if (chips > most_chips)
+      dimension.fail("makes more than " + std::to_string(most_chips) + " chips in all");
+  }
+  if (system.scale_up.empty()) dimensions.fail("names no dimension");
+  scale_up.reject_unknown_keys();
+
+  system.scale_out = read_scale_out(json.at("scale_out"), numbers, system.chips_per_unit());
+}
+
+std::shared_ptr<const RouteTable> read_graph_of(System& system, JsonReader& json,
+                                                JsonReader& graph) {
+  for (const char* other : {"scale_up", "scale_out"})
+    if (json.find(other))
+      graph.fail(std::string("describes the whole network; the system also has a \"") + other +
+                 '"');
+  if (system.units != 1)
+    json.at("units").fail(json.at("units").shown() +
+                          ": a graph describes the whole system; must be 1");
+  GraphFabric read = read_graph(graph, system.numbers);
+  try {
+    return std::make_shared<const RouteTable>(std::move(read));
+  } catch (const std::invalid_argument& error) {
+    graph.fail(error.what());
+  }
+}
+
 }  // namespace
 
 std::string name_of(FabricDimension::Kind kind) {
@@ -200,7 +239,7 @@ std::string name_of(FabricDimension::Kind kind) {
 }
 
 Rank System::chips_per_unit() const {
-  Rank chips = 1;
+  Rank chips = graph ? graph->chips() : 1;
   for (const FabricDimension& dimension : scale_up) chips *= dimension.size;
   return chips;
 }
@@ -220,24 +259,10 @@ System read_system(JsonReader json) {
     system.units = static_cast<Rank>(units->as_integer(1, most_chips));
   system.chip = read_chip(json.at("chip"), numbers);
 
-  JsonReader scale_up = json.at("scale_up");
-  system.scale_up_name = scale_up.at("name").as_string();
-  JsonReader dimensions = scale_up.at("dimensions");
-  double chips = system.units;
-  for (JsonReader dimension : dimensions.items()) {
-    system.scale_up.push_back(read_dimension(dimension, numbers));
-    for (size_t i = 0; i + 1 < system.scale_up.size(); ++i)
-      if (system.scale_up[i].name == system.scale_up.back().name)
-        dimension.at("name").fail('"' + system.scale_up[i].name +
-                                  "\" names two dimensions; links could not be told apart");
-    chips *= system.scale_up.back().size;
-    if (chips > most_chips)
-      dimension.fail("makes more than " + std::to_string(most_chips) + " chips in all");
-  }
-  if (system.scale_up.empty()) dimensions.fail("names no dimension");
-  scale_up.reject_unknown_keys();
-
-  system.scale_out = read_scale_out(json.at("scale_out"), numbers, system.chips_per_unit());
+  if (auto graph = json.find("graph"))
+    system.graph = read_graph_of(system, json, *graph);
+  else
+    read_dimensions_and_layers(system, json, numbers);
   if (auto library = json.find("library")) system.library = read_library(*library, system.numbers);
   JsonReader prices = json.at("prices");
   for (auto& [kind, price] : prices.members()) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "base/units.h"
 #include "system/library.h"
 #include "system/link.h"
+#include "system/route_table.h"
 
 namespace trnsim {
 
@@ -105,7 +107,8 @@ struct Power {
   Number pue;   // facility power : IT power
 };
 
-/// What a simulation runs on: `units` equal scale-up domains of equal chips on one network.
+/// What a simulation runs on: `units` equal scale-up domains of equal chips on one network; or one
+/// unit whose chips a graph joins, and then no scale-up and no scale-out.
 struct System {
   std::string name;
   std::string file;
@@ -114,6 +117,7 @@ struct System {
   std::string scale_up_name;
   std::vector<FabricDimension> scale_up;
   ScaleOut scale_out;
+  std::shared_ptr<const RouteTable> graph;  // none: links follow from scale-up and scale-out
   Library library;
   std::map<std::string, Number> prices;  // USD a chip-hour by kind of purchase
   Power power;
