@@ -1,9 +1,9 @@
 // Loading: bytes to one resolved JSON tree that still knows which file states each value.
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
+#include "base/input_file.h"
 #include "base/json_reader.h"
 
 namespace trnsim {
@@ -12,24 +12,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr size_t largest_file = 64 << 20;
 constexpr int deepest_nesting = 64;
-
-std::string read_text(const fs::path& path, const std::string& asked_by) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  const std::string name = path.lexically_normal().string();
-  if (!fs::exists(status)) throw InputError(asked_by + name + ": no such file");
-  // A folder cannot be read, and a device may never end.
-  if (!fs::is_regular_file(status)) throw InputError(asked_by + name + ": is not a regular file");
-  if (fs::file_size(path, error) > largest_file)
-    throw InputError(asked_by + name + ": is larger than 64 MiB");
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw InputError(asked_by + name + ": cannot be read");
-  return std::move(text).str();
-}
 
 // "line 3, column 14" of a byte offset.
 std::string line_and_column(std::string_view text, size_t offset) {

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/output_file.h"
+#include "cli/import.h"
 #include "cli/questions.h"
 #include "cli/verbs.h"
 #include "result/simgrid_platform.h"
@@ -20,6 +21,7 @@ struct Options {
   std::optional<Rank> to;
   std::string dot;
   std::string platform;
+  Import import;
   bool json = false;
 };
 
@@ -107,6 +109,20 @@ void add_topology(CLI::App& app, Work& work) {
   verb->add_option("--platform", options->platform,
                    "File for a SimGrid platform (XML, DTD 4.1) with the same links and routes")
       ->type_name("FILE");
+  CLI::Option* import =
+      verb->add_option("--import", options->import.kind,
+                       "Read the file as that of another simulator, and write a system file: a "
+                       "platform of SimGrid, ASTRA-sim's network.yml, SimAI's topology")
+          ->type_name("simgrid|astra|simai");
+  verb->add_option("--chip", options->import.chip, "Chip file of the imported system")
+      ->type_name("FILE")
+      ->needs(import);
+  verb->add_option("--out", options->import.out,
+                   "File for the imported system, in place of standard output")
+      ->type_name("FILE")
+      ->needs(import);
+  for (const char* other : {"--from", "--to", "--units", "--set", "--json", "--dot", "--platform"})
+    import->excludes(verb->get_option(other));
   verb->footer(
       "Examples:\n"
       "  trnsim topology topologies/trn3-gen2-ultraserver.json\n"
@@ -115,8 +131,16 @@ void add_topology(CLI::App& app, Work& work) {
       "  trnsim topology topologies/trn2-ultraserver.json --dot out/trn2.dot --platform "
       "out/trn2.xml\n"
       "  trnsim topology topologies/trn3-gen2-ultracluster.json --json\n"
+      "  trnsim topology --import simgrid out/trn2.xml --chip topologies/chips/trainium2.json \\\n"
+      "      --out out/imported.json\n"
       "Exit code: 0 done, 1 a fault of trnsim, 2 the input is wrong");
-  verb->callback([options, &work] { work = [options] { return topology(*options); }; });
+  verb->callback([options, &work] {
+    work = [options] {
+      if (options->import.kind.empty()) return topology(*options);
+      options->import.file = options->system;
+      return import_system(options->import);
+    };
+  });
 }
 
 }  // namespace trnsim

@@ -68,6 +68,32 @@ TEST(Topology, WritesAPictureAndAPlatform) {
   EXPECT_EQ(folder.names().size(), 2);
 }
 
+// Two GPUs on an NVSwitch, each on a leaf switch of its own.
+TEST(Topology, ImportsWhatItThenShows) {
+  const test::TemporaryFolder folder;
+  const std::string out = folder.path() / "imported.json";
+  const Outcome made =
+      run("trnsim topology --import simai tests/fuzz/seeds/simai --chip "
+          "topologies/chips/a100-80gb.json --out " +
+          out);
+  EXPECT_EQ(made.exit_code, 0) << made.err;
+  EXPECT_EQ(made.out, "");
+  EXPECT_EQ(made.err,
+            "left out: the GPU type (A100), which names the chip and says nothing of it\n"
+            "left out: the GPUs of a server (2): ranks are one axis\n"
+            "left out: routing over all of equally short ways: of several one is taken\n");
+  const Outcome outcome = run("trnsim topology " + out + " --from 0 --to 1 --json");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;
+  const json shown = json::parse(outcome.out, nullptr, /*allow_exceptions=*/false);
+  EXPECT_EQ(shown.at("graph").at("chips"), json({"GPU 0", "GPU 1"}));
+  EXPECT_EQ(shown.at("graph").at("switches"), json({"NVSwitch 2", "switch 3", "switch 4"}));
+  // Over the NVSwitch, two cables of 25 ns.
+  EXPECT_EQ(shown.at("route").at("links").size(), 2);
+  EXPECT_EQ(shown.at("route").at("payload_bytes_per_s"), 300e9);
+  EXPECT_NEAR(shown.at("route").at("latency_s").get<double>(), 50e-9, 1e-18);
+  EXPECT_FALSE(shown.contains("bisection"));
+}
+
 // A refused platform leaves no file behind.
 TEST(Topology, WritesNothingIfTheInputIsWrong) {
   const test::TemporaryFolder folder;

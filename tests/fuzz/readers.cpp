@@ -16,6 +16,7 @@
 #include "plan/pair_sizes.h"
 #include "plan/replay.h"
 #include "plan/scenario.h"
+#include "result/imported_fabric.h"
 #include "result/report.h"
 #include "result/result.h"
 
@@ -99,7 +100,16 @@ void result(const Document& document) {
   assumptions_report(result);
 }
 
+// An import, as far as the system that it becomes.
+Target import(ImportedFabric (*read)(std::string_view, const std::string&)) {
+  return [read](std::string_view text) {
+    const std::string made = system_json(read(text, "input"), std::nullopt).dump();
+    read_system(JsonReader(Document::parse(made, "input", innermost, {})));
+  };
+}
+
 const std::map<std::string, Target> targets = {
+    {"astra", import(import_astra)},
     {"chip",
      document(inputs / "topologies/chips", [](const Document& it) { read_chip(JsonReader(it)); })},
     {"document", document(innermost, [](const Document& it) { it.root().dump(); })},
@@ -118,6 +128,8 @@ const std::map<std::string, Target> targets = {
     {"rules", rules},
     {"runs", runs},
     {"scenario", scenario},
+    {"simai", import(import_simai)},
+    {"simgrid", import(import_simgrid)},
     {"system",
      document(inputs / "topologies", [](const Document& it) { read_system(JsonReader(it)); })},
     {"workload",
