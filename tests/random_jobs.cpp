@@ -8,8 +8,6 @@
 
 namespace trnsim::test {
 
-namespace {
-
 Algorithms random_algorithms(Random& random, const std::vector<Axis>& axes) {
   Algorithms made;
   for (const Axis& axis : axes) {
@@ -19,8 +17,6 @@ Algorithms random_algorithms(Random& random, const std::vector<Axis>& axes) {
   }
   return made;
 }
-
-}  // namespace
 
 using Kind = FabricDimension::Kind;
 

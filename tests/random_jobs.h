@@ -33,6 +33,14 @@ void break_symmetry(Random& random, Job& job);
 /// pipeline), on up to three streams; ranks may compute by two programs.
 Plan random_plan(Random& random, const System& system);
 
+/// A plan whose ranks are tensor x data x pipeline in any order of strides: stages of other layers,
+/// activations and buckets each run a program of their own, send and receive in the order of GPipe
+/// or 1F1B, sum over tensor after each layer and over data at the end.
+Plan random_pipeline_plan(Random& random, const System& system);
+
+/// For each axis any algorithm that can run along it.
+Algorithms random_algorithms(Random& random, const std::vector<Axis>& axes);
+
 /// How many seeds the tests of random jobs and plans take: TRNSIM_RANDOM_CASES, or 120.
 unsigned random_cases();
 

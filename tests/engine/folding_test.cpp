@@ -44,6 +44,18 @@ class Folded : public testing::TestWithParam<unsigned> {
     log_factors += std::log(static_cast<double>(plan.ranks) / folded.classes);
   }
 
+  // Half of them with a slow chip or link.
+  static void expect_equal_also_with_faults(Random& random, const System& system, Plan plan) {
+    Network network(system);
+    if (random.chance(2)) {
+      if (random.chance(2) || network.links() == 0)
+        plan.speed[random.from(0, plan.ranks - 1)] = 0.7;
+      else
+        network.scale({random.from(0, network.links() - 1), {}}, 0.5);
+    }
+    expect_equal(plan, network, random.chance(3) ? 0.2 : 0);
+  }
+
   static inline unsigned cases = 0;
   static inline double worst = 0;
   static inline double log_factors = 0;
@@ -79,18 +91,21 @@ class RandomPlans : public Folded {};
 TEST_P(RandomPlans, FoldedEqualsUnfolded) {
   Random random(GetParam());
   const System system = random_system(random);
-  Plan plan = random_plan(random, system);
-  Network network(system);
-  if (random.chance(2)) {
-    if (random.chance(2) || network.links() == 0)
-      plan.speed[random.from(0, plan.ranks - 1)] = 0.7;
-    else
-      network.scale({random.from(0, network.links() - 1), {}}, 0.5);
-  }
-  expect_equal(plan, network, random.chance(3) ? 0.2 : 0);
+  expect_equal_also_with_faults(random, system, random_plan(random, system));
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RandomPlans, testing::Range(0U, random_cases()));
+
+class RandomPipelines : public Folded {};
+
+TEST_P(RandomPipelines, FoldedEqualsUnfolded) {
+  Random random(GetParam());
+  System system = random_system(random);
+  while (system.chips() > 64) system = random_system(random);  // minutes, unfolded
+  expect_equal_also_with_faults(random, system, random_pipeline_plan(random, system));
+}
+
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomPipelines, testing::Range(0U, random_cases()));
 
 // Puts two colours together, and numbers them again without a gap.
 void merge(std::vector<uint32_t>& colours, uint32_t& count, uint32_t a, uint32_t b) {
