@@ -4,7 +4,9 @@
 
 #include "engine/analytic_medium.h"
 #include "engine/simgrid_medium.h"
+#include "engine/whole_class.h"
 #include "plan/groups.h"
+#include "plan/training_step.h"
 #include "result/worker.h"
 
 namespace trnsim::test {
@@ -44,7 +46,34 @@ nlohmann::json play_here(const Plan& plan, const Network& network, const PlayOpt
   return result;
 }
 
+// Where all ranks are in step, and phases follow one another, this is message by message too.
+Seconds play_analytic(const Graph& graph) {
+  return execute(graph, *make_analytic_medium(graph), Fidelity::analytic, {}, {});
+}
+
 }  // namespace
+
+std::optional<StepBounds> bounds_of_fault(const Job& job) {
+  const Fault& fault = job.faults.front();
+  Job without = job;
+  without.faults.clear();
+  const Plan healthy = training_step(without);
+  const Network network(job.system);
+  const Folding folding = refine(healthy, network);
+  const auto slow = fault.link ? std::optional(network.find(*fault.link).link) : std::nullopt;
+  if (folding.rank_colours != 1 || !shares_most_in_step(healthy, network, slow))
+    return std::nullopt;
+  Graph all = make_graph(healthy, network, folding);
+  if (slow)
+    slow_all_links(all, folding, *slow, fault.factor);
+  else
+    slow_all_chips(all, fault.factor);
+  StepBounds bounds;
+  bounds.most = play_analytic(all);
+  leave_alone(all, network, folding);
+  bounds.least = play_analytic(all);
+  return bounds;
+}
 
 Number exactly(double value) {
   Number number;

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,14 @@ struct PlayOptions {
   bool fold = true;
   double tax = 0;
 };
+
+/// Between which times a step with one fault lies, by engine/whole_class.
+struct StepBounds {
+  Seconds least = 0;
+  Seconds most = 0;
+};
+/// Those of a job with one fault; nothing where they do not hold.
+std::optional<StepBounds> bounds_of_fault(const Job& job);
 
 /// Plays a plan in a process of its own.
 Played play(const Plan& plan, const Network& network, const PlayOptions& options = {});

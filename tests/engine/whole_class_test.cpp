@@ -4,17 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/analytic_medium.h"
 #include "fixtures.h"
 #include "plan/training_step.h"
 #include "random_jobs.h"
 
 namespace trnsim::test {
 namespace {
-
-Seconds analytic(const Graph& graph) {
-  return execute(graph, *make_analytic_medium(graph), Fidelity::analytic, {}, {});
-}
 
 TEST(WholeClass, BoundsOneFaultAmongEqualRanks) {
   unsigned bounded = 0;
@@ -23,23 +18,12 @@ TEST(WholeClass, BoundsOneFaultAmongEqualRanks) {
     Random random(seed);
     Job job = random_job(random);
     job.layout.ordered = true;
-    const Plan healthy = training_step(job);
-    const Network network(job.system);
-    const Folding folding = refine(healthy, network);
     break_symmetry(random, job);
     if (job.faults.empty()) continue;
-    const Fault& fault = job.faults.front();
-    const auto slow = fault.link ? std::optional(network.find(*fault.link).link) : std::nullopt;
-    if (folding.rank_colours != 1 || !shares_most_in_step(healthy, network, slow)) continue;
+    const std::optional<StepBounds> bounds = bounds_of_fault(job);
+    if (!bounds) continue;
     ++bounded;
-    Graph all = make_graph(healthy, network, folding);
-    if (slow)
-      slow_all_links(all, folding, *slow, fault.factor);
-    else
-      slow_all_chips(all, fault.factor);
-    const Seconds most = analytic(all);  // all ranks are in step, and phases follow one another
-    leave_alone(all, network, folding);
-    const Seconds least = analytic(all);
+    const auto [least, most] = *bounds;
     const Seconds truth = play(training_step(job), network_of(job), {.fold = false}).step;
     EXPECT_LE(least, truth * (1 + 1e-12)) << "seed " << seed;
     EXPECT_GE(most, truth * (1 - 1e-12)) << "seed " << seed;
