@@ -99,6 +99,18 @@ void set_phase_times(Graph& graph) {
   }
 }
 
+void set_touching(Graph& graph) {
+  const size_t patterns = graph.plan->patterns.size();
+  graph.touching.assign(graph.ranks.size(), std::vector<std::vector<uint32_t>>(patterns));
+  graph.receives.assign(graph.ranks.size(), std::vector<bool>(patterns));
+  for (uint32_t m = 0; m < graph.messages.size(); ++m) {
+    const MessageClass& message = graph.messages[m];
+    graph.receives[message.to][message.pattern] = true;
+    graph.touching[message.from][message.pattern].push_back(m);
+    if (message.to != message.from) graph.touching[message.to][message.pattern].push_back(m);
+  }
+}
+
 Graph make_graph(const Plan& plan, const Network& network, const Folding& folding) {
   Graph graph;
   graph.plan = &plan;
@@ -109,14 +121,7 @@ Graph make_graph(const Plan& plan, const Network& network, const Folding& foldin
       add_messages(graph, network, folding, sender, pattern);
   weigh(graph, network, folding);
   set_phase_times(graph);
-  graph.touching.assign(classes, std::vector<std::vector<uint32_t>>(plan.patterns.size()));
-  graph.receives.assign(classes, std::vector<bool>(plan.patterns.size()));
-  for (uint32_t m = 0; m < graph.messages.size(); ++m) {
-    const MessageClass& message = graph.messages[m];
-    graph.receives[message.to][message.pattern] = true;
-    graph.touching[message.from][message.pattern].push_back(m);
-    if (message.to != message.from) graph.touching[message.to][message.pattern].push_back(m);
-  }
+  set_touching(graph);
   return graph;
 }
 

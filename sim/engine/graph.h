@@ -63,6 +63,9 @@ struct Graph {
 /// Sets each message's `seconds_per_byte` from the capacities of the links.
 void set_phase_times(Graph& graph);
 
+/// Sets `touching` and `receives` from the messages.
+void set_touching(Graph& graph);
+
 /// The graph of a sound folding. Throws std::logic_error where a weight is no whole number, which
 /// proves the folding wrong.
 Graph make_graph(const Plan& plan, const Network& network, const Folding& folding);

@@ -13,11 +13,12 @@ std::vector<GradientBucket> gradient_buckets(const ModelParts& parts, uint64_t s
   for (size_t part = parts.count; part-- > 0;) {
     const std::vector<TimedOperation>& operations = parts.at(part).backward;
     const size_t last = operations.size() - 1;
-    for (size_t i = 0; i < operations.size(); ++i) {
-      filled += operations[i].parameters;
-      const bool full = filled >= (buckets.empty() && first > 0 ? first : size);
-      if (full && filled > 0) close(part, dynamic ? i : last);
-    }
+    for (size_t i = 0; i < operations.size(); ++i)
+      for (const uint64_t parameters : operations[i].parameters) {
+        filled += parameters;
+        const bool full = filled >= (buckets.empty() && first > 0 ? first : size);
+        if (full) close(part, dynamic ? i : last);
+      }
   }
   if (filled > 0) close(0, parts.at(0).backward.size() - 1);
   return buckets;

@@ -25,22 +25,24 @@ uint16_t name_index(Plan& plan, const std::string& name) {
   return index;
 }
 
-ModelParts time_parts(const Job& job, uint64_t stage, uint64_t parameters_held, Plan& plan) {
-  const auto timed = [&](Operations operations) {
-    operations = passed_round(operations);
-    if (job.layout.overlap_tensor && job.layout.tensor > 1)
-      operations = in_pieces(operations, static_cast<uint32_t>(job.layout.tensor));
-    std::vector<TimedOperation> made;
-    for (const Operation& op : operations) {
-      if (op.kind == Operation::Kind::transfer) {
-        if (op.transfer.op) made.push_back({.what = op.name, .transfer = op.transfer});
-        continue;
-      }
-      made.push_back({duration(op, job.system.chip, job.training), name_index(plan, op.name),
-                      op.parameters, op.recomputation});
+std::vector<TimedOperation> timed(Operations operations, const Job& job, Plan& plan) {
+  operations = passed_round(operations);
+  if (job.layout.overlap_tensor && job.layout.tensor > 1)
+    operations = in_pieces(operations, static_cast<uint32_t>(job.layout.tensor));
+  std::vector<TimedOperation> made;
+  for (const Operation& op : operations) {
+    if (op.kind == Operation::Kind::transfer) {
+      if (op.transfer.op) made.push_back({.what = op.name, .transfer = op.transfer});
+      continue;
     }
-    return made;
-  };
+    made.push_back(
+        {duration(op, job.system.chip, job.training), name_index(plan, op.name), op.recomputation});
+    if (op.parameters > 0) made.back().parameters = {op.parameters};
+  }
+  return made;
+}
+
+ModelParts time_parts(const Job& job, uint64_t stage, uint64_t parameters_held, Plan& plan) {
   const std::vector<PartOperations> all = model_operations(job.model, job.training, job.layout);
   const std::vector<uint32_t> entries = entries_of(all);
   constexpr uint32_t unused = ~0U;
@@ -51,8 +53,8 @@ ModelParts time_parts(const Job& job, uint64_t stage, uint64_t parameters_held, 
     if (kind_of[entry] == unused) {
       kind_of[entry] = static_cast<uint32_t>(parts.kinds.size());
       const PartOperations& part = all[entry];
-      parts.kinds.push_back(
-          {part.name, timed(part.forward), timed(part.backward), part.parameters, part.kept});
+      parts.kinds.push_back({part.name, timed(part.forward, job, plan),
+                             timed(part.backward, job, plan), part.parameters, part.kept, entry});
     }
     const bool is_layer = index > 0 && index + 1 < entries.size();
     parts.sequence.push_back(
@@ -67,7 +69,7 @@ ModelParts time_parts(const Job& job, uint64_t stage, uint64_t parameters_held, 
   }
   parts.chunks.push_back(parts.sequence.size());
   parts.count = parts.sequence.size();
-  parts.optimizer = timed(optimizer_step(parameters_held, job.training));
+  parts.optimizer = timed(optimizer_step(parameters_held, job.training), job, plan);
   return parts;
 }
 

@@ -13,10 +13,10 @@ namespace trnsim {
 /// An operation on a given chip: compute, or a collective between operations.
 struct TimedOperation {
   Seconds seconds = 0;
-  uint16_t name = 0;        // in Plan::names
-  uint64_t parameters = 0;  // whose gradient is complete after it
+  uint16_t name = 0;  // in Plan::names
   bool recomputation = false;
-  std::string what = {};  // that is transferred
+  std::vector<uint64_t> parameters = {};  // whose gradients are complete after it, as they are
+  std::string what = {};                  // that is transferred
   std::optional<Transfer> transfer = {};
 };
 
@@ -27,7 +27,8 @@ struct ModelPart {
   std::vector<TimedOperation> forward;
   std::vector<TimedOperation> backward;
   uint64_t parameters = 0;
-  Bytes kept = 0;  // activations that its backward pass needs
+  Bytes kept = 0;    // activations that its backward pass needs
+  size_t entry = 0;  // of model_operations()
 };
 
 /// What one stage has of a model on a chip, part by part: of each of its chunks embedding, layers
@@ -47,6 +48,10 @@ struct ModelParts {
   /// Which layer of the model part `index` is, or Label::none.
   int32_t layer_of(size_t index) const { return sequence[index].layer; }
 };
+
+/// Costs operations on the job's chip, with their collectives beside them where the layout says so;
+/// names them in the plan.
+std::vector<TimedOperation> timed(Operations operations, const Job& job, Plan& plan);
 
 /// Costs every operation of a stage of the job on its chip; names them in the plan.
 /// `parameters_held` are those that this rank's optimizer updates.

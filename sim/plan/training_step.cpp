@@ -1,17 +1,15 @@
 #include "plan/training_step.h"
 
-#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "plan/data_parallel.h"
+#include "plan/part_steps.h"
 #include "plan/pipeline_links.h"
 #include "workload/stages.h"
 
 namespace trnsim {
 namespace {
-
-constexpr StreamId compute_stream = 0;
 
 uint64_t parameters_held(const Job& job, uint64_t stage) {
   const uint64_t shards = job.layout.zero_stage == 0 ? 1 : job.layout.shard;
@@ -19,46 +17,41 @@ uint64_t parameters_held(const Job& job, uint64_t stage) {
   return divide_up(stage_parameters(shard, job.layout, stage), shards);
 }
 
-// Collectives between the operations of a block whose results later operations wait for.
-class InTheWay {
- public:
-  void add(Position position, uint32_t beside) { waiting_.emplace_back(position, beside); }
-
-  // What the next operation waits for.
-  std::vector<Position> for_next() {
-    std::vector<Position> now;
-    std::erase_if(waiting_, [&](auto& of) {
-      if (of.second > 0) {
-        --of.second;
-        return false;
-      }
-      now.push_back(of.first);
-      return true;
-    });
-    return now;
+// The parts of a stage; of each one operation a pass where their times are given.
+ModelParts parts_of(const Job& job, uint64_t stage, const std::vector<PartTimes>& times,
+                    Plan& plan) {
+  ModelParts parts = time_parts(job, stage, parameters_held(job, stage), plan);
+  if (times.empty()) return parts;
+  for (ModelPart& part : parts.kinds) {
+    const auto whole = [&](std::vector<TimedOperation>& operations, Seconds seconds) {
+      TimedOperation one{seconds, name_index(plan, part.name)};
+      for (const TimedOperation& of : operations)
+        one.parameters.insert(one.parameters.end(), of.parameters.begin(), of.parameters.end());
+      operations = {one};
+    };
+    whole(part.forward, times.at(part.entry).forward);
+    whole(part.backward, times.at(part.entry).backward);
   }
-
- private:
-  std::vector<std::pair<Position, uint32_t>> waiting_;
-};
+  return parts;
+}
 
 // Writes the blocks of one stage's training step. Never changes once made.
 class StageWriter {
  public:
   StageWriter(const Job& job, uint64_t stage, std::shared_ptr<TrainingCollectives> collectives,
-              std::shared_ptr<const PipelineLinks> links, Plan& plan)
+              std::shared_ptr<const PipelineLinks> links, const std::vector<PartTimes>& times,
+              Plan& plan)
       : layout_(job.layout),
         stage_(stage),
         collectives_(std::move(collectives)),
         links_(std::move(links)),
-        blocks_(job, stage, time_parts(job, stage, parameters_held(job, stage), plan)),
+        blocks_(job, stage, parts_of(job, stage, times, plan)),
         parallel_(job.layout.zero_stage == 3 ? make_fully_sharded(job, blocks_, *collectives_, plan)
                                              : make_bucketed(job, blocks_, *collectives_, plan)),
         broadcast_(job, stage, plan) {
     for (const ModelPart& part : blocks_.parts().kinds)
       for (const auto* operations : {&part.forward, &part.backward})
-        for (const TimedOperation& operation : *operations)
-          if (operation.transfer) announce(operation, plan);
+        announce(*operations, *collectives_, plan);
     if (layout_.scatter_gather)
       collectives_->announce(plan, CollectiveOp::all_gather, boundary, collectives_->tensor,
                              links_->whole_bytes());
@@ -83,12 +76,6 @@ class StageWriter {
  private:
   static constexpr const char* boundary = "activations of a stage";
   static constexpr const char* norms = "norm gradients";
-
-  void announce(const TimedOperation& operation, Plan& plan) {
-    const Transfer& transfer = *operation.transfer;
-    collectives_->announce(plan, *transfer.op, operation.what, collectives_->over(transfer.over),
-                           transfer.bytes);
-  }
 
   // Posts the receive of the next pass when this one can begin, so that it runs beside it.
   void post_receives(const StageBlocks::Place& at, Unrolled& program) const {
@@ -128,62 +115,25 @@ class StageWriter {
     return label;
   }
 
-  Position add_transfer(const TimedOperation& operation, Label label, std::vector<Position> after,
-                        Unrolled& program) const {
-    const Transfer& transfer = *operation.transfer;
-    return collectives_->add(program, *transfer.op, operation.what,
-                             collectives_->over(transfer.over), transfer.bytes, label,
-                             std::move(after));
-  }
-
-  Step compute_step(const TimedOperation& operation, const StageBlocks::Place& at) const {
-    Step step;
-    step.stream = compute_stream;
-    step.work = Compute{operation.seconds};
-    step.label = label_of(at);
-    step.label.kind = operation.recomputation ? Label::Kind::recompute
-                      : at.backward           ? Label::Kind::backward
-                                              : Label::Kind::forward;
-    step.label.name = operation.name;
-    return step;
-  }
-
   Position write_compute(size_t block, Unrolled& program) const {
     const StageBlocks::Place at = blocks_.place(block);
     if (at.first_of_pass) post_receives(at, program);
     const ModelPart& part = blocks_.parts().at(at.part);
     const std::vector<TimedOperation>& operations = at.backward ? part.backward : part.forward;
     const auto kept = static_cast<int64_t>(part.kept);
-    const auto is_compute = [](const TimedOperation& of) { return !of.transfer; };
-    const auto first = std::find_if(operations.begin(), operations.end(), is_compute);
-    const auto last_one = std::find_if(operations.rbegin(), operations.rend(), is_compute);
-    const std::vector<Position> begin = ready(block, at, program);
-    std::vector<Position> inputs = begin;  // of the next collective
-    InTheWay in_the_way;
-    Position last = 0;
-    for (size_t i = 0; i < operations.size(); ++i) {
-      const TimedOperation& operation = operations[i];
-      if (operation.transfer) {
-        last = add_transfer(operation, label_of(at), inputs, program);
-        in_the_way.add(last, operation.transfer->beside);
-      } else {
-        Step step = compute_step(operation, at);
-        step.after = in_the_way.for_next();
-        if (&operation == &*first) {
-          step.after.insert(step.after.end(), begin.begin(), begin.end());
-          const std::vector<Position> needed = parallel_->needs(block, program);
-          step.after.insert(step.after.end(), needed.begin(), needed.end());
-          if (block == 0 && program.has(ParameterBroadcast::name))
-            step.after.push_back(program.at(ParameterBroadcast::name));
-          step.memory_at_begin = parallel_->taken(block) + (at.backward ? 0 : kept);
-        }
-        if (&operation == &*last_one)
-          step.memory_at_end = -parallel_->freed(block) - (at.backward ? kept : 0);
-        last = program.add(std::move(step));
-        inputs = {last};
-      }
-      parallel_->after_operation(block, i, last, program);
-    }
+    PartSteps steps;
+    steps.backward = at.backward;
+    steps.label = label_of(at);
+    steps.begin = ready(block, at, program);
+    steps.needed = parallel_->needs(block, program);
+    if (block == 0 && program.has(ParameterBroadcast::name))
+      steps.needed.push_back(program.at(ParameterBroadcast::name));
+    steps.memory_at_begin = parallel_->taken(block) + (at.backward ? 0 : kept);
+    steps.memory_at_end = -parallel_->freed(block) - (at.backward ? kept : 0);
+    steps.after_operation = [&](size_t operation, Position done) {
+      parallel_->after_operation(block, operation, done, program);
+    };
+    const Position last = add_operations(operations, steps, *collectives_, program);
     if (at.last_of_pass) links_->send(stage_, blocks_.passes(), at.pass, last, program);
     return last;
   }
@@ -220,13 +170,14 @@ class StageWriter {
 
 }  // namespace
 
-Plan training_step(const Job& job) {
+Plan training_step(const Job& job, const std::vector<PartTimes>& times) {
   Plan plan;
   plan.ranks = job.system.chips();
   const auto collectives = std::make_shared<TrainingCollectives>(job, plan);
   const auto links = std::make_shared<const PipelineLinks>(job, plan);
   for (uint64_t stage = 0; stage < job.layout.pipeline; ++stage) {
-    const auto writer = std::make_shared<const StageWriter>(job, stage, collectives, links, plan);
+    const auto writer =
+        std::make_shared<const StageWriter>(job, stage, collectives, links, times, plan);
     plan.programs.push_back({writer->blocks(), [writer](size_t block, Unrolled& program) {
                                writer->write(block, program);
                              }});

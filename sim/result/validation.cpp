@@ -4,18 +4,21 @@
 #include <cmath>
 #include <map>
 
+#include "result/estimate.h"
 #include "result/simulate.h"
 
 namespace trnsim {
 namespace {
 
-// Analytic runs take milliseconds and may share a process; SimGrid allows one simulation in each.
-std::vector<RunResult> simulated(const std::vector<Job>& jobs, Fidelity fidelity) {
-  if (fidelity != Fidelity::analytic) return simulate_all(jobs);
-  std::vector<RunResult> results;
-  results.reserve(jobs.size());
-  for (const Job& job : jobs) results.push_back(simulate(job));
-  return results;
+// The step of each job; analytic ones at the grain of a layer.
+std::vector<Seconds> step_times(const std::vector<Job>& jobs, Fidelity fidelity) {
+  std::vector<Seconds> steps;
+  steps.reserve(jobs.size());
+  if (fidelity == Fidelity::analytic)
+    for (const Job& job : jobs) steps.push_back(estimated_step(job));
+  else
+    for (const RunResult& run : simulate_all(jobs)) steps.push_back(run.step_time);
+  return steps;
 }
 
 // The value that `part` of the sorted values are at most (nearest rank).
@@ -52,8 +55,8 @@ Validation validate(const std::vector<PublishedRun>& runs, const ReplayRules& ru
     jobs.push_back(std::move(*replayed.job));
     made.runs.push_back({run, *run.measured, 0, std::move(replayed.assumed)});
   }
-  const std::vector<RunResult> results = simulated(jobs, fidelity);
-  for (size_t i = 0; i < results.size(); ++i) made.runs[i].predicted = results[i].step_time;
+  const std::vector<Seconds> steps = step_times(jobs, fidelity);
+  for (size_t i = 0; i < steps.size(); ++i) made.runs[i].predicted = steps[i];
   return made;
 }
 

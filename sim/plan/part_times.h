@@ -1,0 +1,22 @@
+#pragma once
+
+#include <vector>
+
+#include "plan/plan.h"
+#include "plan/scenario.h"
+
+namespace trnsim {
+
+/// How long a chip takes for a part of the model in one pass, with the collectives of activations
+/// that stand in its way, and nothing else on chip or links.
+struct PartTimes {
+  Seconds forward = 0;
+  Seconds backward = 0;
+};
+
+/// Each entry of model_operations() forward and backward, one after another, on every rank at once:
+/// the label of their steps has 2 * entry (+ 1 if backward) as its layer. Playing it gives
+/// PartTimes.
+Plan parts_alone(const Job& job);
+
+}  // namespace trnsim

@@ -1,0 +1,67 @@
+#include "result/estimate.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "engine/analytic_medium.h"
+#include "engine/executor.h"
+#include "engine/in_step.h"
+#include "plan/training_step.h"
+#include "workload/memory.h"
+
+namespace trnsim {
+namespace {
+
+// When the steps of each layer have ended.
+class Ends final : public Sink {
+ public:
+  explicit Ends(size_t layers) : ends_(layers) {}
+
+  void begun(const Span&) override {}
+  void ended(const Span& span) override {
+    Seconds& end = ends_.at(static_cast<size_t>(span.step->label.layer));
+    end = std::max(end, span.end);
+  }
+  void delivered(uint32_t, Bytes, uint64_t) override {}
+  const std::vector<Seconds>& ends() const { return ends_; }
+
+ private:
+  std::vector<Seconds> ends_;
+};
+
+Seconds play(const Job& job, const Plan& plan, const Network& network,
+             const std::vector<Sink*>& sinks) {
+  const Graph graph = in_step(plan, network);
+  const std::unique_ptr<Medium> medium = make_analytic_medium(graph);
+  return execute(graph, *medium, Fidelity::analytic, {job.system.chip.collective_tax}, sinks);
+}
+
+std::vector<PartTimes> part_times(const Job& job, const Network& network) {
+  const Plan plan = parts_alone(job);
+  Ends ends(plan.programs.front().blocks);
+  play(job, plan, network, {&ends});
+  std::vector<PartTimes> times;
+  Seconds before = 0;
+  for (size_t i = 0; i < ends.ends().size(); i += 2) {
+    // What is empty ends with what stands before it.
+    const Seconds forward = std::max(before, ends.ends()[i]);
+    const Seconds backward = std::max(forward, ends.ends()[i + 1]);
+    times.push_back({forward - before, backward - forward});
+    before = backward;
+  }
+  return times;
+}
+
+}  // namespace
+
+Seconds estimated_step(const Job& job) {
+  if (total(memory_parts(job.model, job.training, job.layout)) >
+      static_cast<Bytes>(job.system.chip.hbm_capacity.value))
+    return std::numeric_limits<double>::infinity();
+  const Network network(job.system);
+  Job healthy = job;
+  healthy.faults.clear();
+  return play(job, training_step(healthy, part_times(healthy, network)), network, {});
+}
+
+}  // namespace trnsim
