@@ -43,7 +43,7 @@ Seconds collective_bound(const Collective& collective, const System& system) {
 Seconds compute_bound(const Job& job) {
   const double flops = job.model.model_flops_per_token(job.training.sequence_length) *
                        static_cast<double>(job.training.tokens_per_step());
-  return flops / job.system.chips() / job.system.chip.peak.at(job.training.precision);
+  return flops / job.system.chips() / job.system.chip.peak.at(job.training.peak());
 }
 
 }  // namespace trnsim

@@ -28,8 +28,11 @@ std::vector<ParameterBucket> parameter_buckets(const ModelParts& parts, uint64_t
   std::vector<ParameterBucket> buckets;
   uint64_t filled = 0;
   for (size_t part = 0; part < parts.count; ++part) {
-    filled += parts.at(part).parameters;
+    filled += parts.at(part).trained;
     if (filled < size && part + 1 < parts.count) continue;
+    // What is left may be frozen: then the last bucket reaches to the end.
+    if (filled == 0 && !buckets.empty()) buckets.back().part = part;
+    if (filled == 0) continue;
     buckets.push_back({part, filled});
     filled = 0;
   }

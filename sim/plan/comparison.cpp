@@ -18,7 +18,7 @@ double amount(const Job& job, const std::string& basis) {
   const double chips = job.system.chips();
   const Power& power = job.system.power;
   if (basis == "chips") return chips;
-  if (basis == "flops") return chips * job.system.chip.peak.at(job.training.precision);
+  if (basis == "flops") return chips * job.system.chip.peak.at(job.training.peak());
   if (basis == "cost") return chips * job.system.prices.at(job.purchase);
   if (basis == "power") return chips * (power.chip + power.host) * power.pue;
   throw std::logic_error("no amount of " + basis);

@@ -73,16 +73,18 @@ std::vector<PartOperations> convolutional_operations(const Architecture& model,
                        Bytes kept) -> PartOperations& {
     PartOperations part{.name = name, .forward = std::move(forward)};
     part.backward = backward_of(part.forward);
-    part.parameters = parameters;
+    part.parameters = part.trained = parameters;
     part.kept = kept;
     return parts.emplace_back(std::move(part));
   };
   add("stem", stem(network, images), network.stem.parameters(),
       embedding_activation_bytes(model, training));
-  for (const ResidualBlock& block : network.blocks)
-    add(block.name, block_forward(block, images), block.parameters(),
-        block_activation_bytes(block, training))
-        .repeats = block.repeats;
+  for (const ResidualBlock& block : network.blocks) {
+    PartOperations& made = add(block.name, block_forward(block, images), block.parameters(),
+                               block_activation_bytes(block, training.keeping_all()));
+    made.repeats = block.repeats;
+    made.kept_to_recompute = block_activation_bytes(block, training);
+  }
   PartOperations& last = add("head", head(network, images), network.classifier_parameters(),
                              logits_bytes(model, training));
   const double classes = images * static_cast<double>(network.classes);

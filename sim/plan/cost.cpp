@@ -80,15 +80,34 @@ Seconds product_seconds(const Operation& operation, const Chip& chip, double flo
   return best;
 }
 
+// Bytes that casting an element moves: it is read in bf16 and written as it is and transposed. A
+// scale of 1 byte for each 32 elements is written beside both in mxfp8, for each 16 in fp4, where
+// in addition the largest element of the whole tensor is looked for first.
+double cast_bytes(const std::string& precision) {
+  if (precision == "fp8") return 2 + 2 * 1;
+  if (precision == "mxfp8") return 2 + 2 * (1 + 1.0 / 32);
+  if (precision == "fp4") return 2 + 2 + 2 * (0.5 + 1.0 / 16);
+  return 0;
+}
+
 // Both inputs of a forward product are cast; of the two backward ones only the gradient is new, and
-// it is cast once, for the product that completes parameters.
+// it is cast once, for the product that completes parameters, or where these are frozen for the
+// one that there is.
 Seconds cast_seconds(const Operation& operation, const Chip& chip, const Training& training) {
-  if (!operation.casts || training.precision != "fp8") return 0;
-  constexpr double bytes = 2 + 1 + 1;
+  if (!operation.casts) return 0;
+  const bool casts_gradient = operation.parameters > 0 || operation.frozen;
+  const double gradient =
+      operation.frozen ? operation.rows * operation.inner : operation.inner * operation.columns;
   const double elements = operation.backward
-                              ? (operation.parameters > 0 ? operation.inner * operation.columns : 0)
+                              ? (casts_gradient ? gradient : 0)
                               : operation.inner * (operation.rows + operation.columns);
-  return bytes * elements / (chip.hbm_bandwidth * chip.hbm_efficiency);
+  return cast_bytes(training.precision) * elements / (chip.hbm_bandwidth * chip.hbm_efficiency);
+}
+
+double product_efficiency(const std::string& precision, const Chip& chip) {
+  if (precision == "fp8") return chip.gemm_efficiency_fp8;
+  if (precision == "fp4") return chip.gemm_efficiency_fp4;
+  return chip.gemm_efficiency;
 }
 
 }  // namespace
@@ -99,10 +118,8 @@ std::vector<PartOperations> model_operations(const Architecture& model, const Tr
       model.convolutional
           ? convolutional_operations(model, training)
           : transformer_operations(tensor_shard(model, layout.tensor), training, layout);
-  for (size_t i = 1; i + 1 < parts.size(); ++i) {
-    const Operations again = recomputed(parts[i].forward, training.recompute);
-    parts[i].backward.insert(parts[i].backward.begin(), again.begin(), again.end());
-  }
+  for (size_t i = 1; i + 1 < parts.size(); ++i)
+    parts[i].again = recomputed(parts[i].forward, training.recompute);
   return parts;
 }
 
@@ -117,25 +134,32 @@ Operations optimizer_step(uint64_t parameters, const Training& training) {
   return {memory_operation("optimizer", per_parameter * static_cast<double>(parameters))};
 }
 
-double recomputed_flops(const Architecture& model, const Training& training) {
-  double flops = 0;
-  for (const PartOperations& part : model_operations(model, training))
-    for (const Operation& operation : part.backward)
-      if (operation.recomputation) flops += static_cast<double>(part.repeats) * operation.flops;
-  return flops;
+double recomputed_flops(const Architecture& model, const Training& training, const Layout& layout) {
+  std::vector<double> of_layers;
+  for (const PartOperations& part : model_operations(model, training)) {
+    double flops = 0;
+    for (const Operation& operation : part.again) flops += operation.flops;
+    of_layers.insert(of_layers.end(), part.repeats, flops);
+  }
+  double sum = 0;
+  for (uint64_t stage = 0; stage < layout.pipeline; ++stage)
+    for (uint64_t chunk = 0; chunk < layout.virtual_stages; ++chunk) {
+      const Chunk of = chunk_of(model, layout, stage, chunk);
+      for (uint64_t layer = 0; layer < of.layers; ++layer)
+        if (training.recomputes(layer)) sum += of_layers.at(1 + of.first_layer + layer);
+    }
+  return sum;
 }
 
 Seconds duration(const Operation& operation, const Chip& chip, const Training& training) {
   // Attention's core and the logits stay in bf16 where the rest of the model is fp8.
   const bool bf16_only = operation.kind == Operation::Kind::attention || operation.full_precision;
-  const auto peak = chip.peak.find(bf16_only ? "bf16" : training.precision);
+  const auto peak = chip.peak.find(bf16_only ? "bf16" : training.peak());
   if (peak == chip.peak.end()) throw std::logic_error("the chip has no peak for this precision");
   const Seconds compute =
       operation.kind == Operation::Kind::attention
           ? operation.flops / (peak->second * attention_efficiency(operation, chip, training))
-          : product_seconds(operation, chip,
-                            peak->second * (peak->first == "fp8" ? chip.gemm_efficiency_fp8
-                                                                 : chip.gemm_efficiency));
+          : product_seconds(operation, chip, peak->second * product_efficiency(peak->first, chip));
   const Seconds memory = operation.bytes / (chip.hbm_bandwidth * chip.hbm_efficiency);
   return std::max(compute, memory) + cast_seconds(operation, chip, training) +
          operation.kernels * chip.op_overhead;

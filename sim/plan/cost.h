@@ -19,14 +19,16 @@ std::vector<PartOperations> model_operations(const Architecture& model, const Tr
 Operations optimizer_step(uint64_t parameters, const Training& training);
 
 /// FLOPs that one microbatch does a second time to save memory, on all of its ranks together.
-double recomputed_flops(const Architecture& model, const Training& training);
+double recomputed_flops(const Architecture& model, const Training& training,
+                        const Layout& layout = {});
 
 /// Seconds that a chip takes: the larger of FLOPs and bytes over what the chip reaches of its peaks
 /// (roofline; Williams et al., CACM 2009), and the chip's overhead for each kernel.
 ///
 /// A product of a layer that runs in fp8 first casts its inputs: bf16 is read, fp8 written, and
 /// once more transposed for the products of the backward pass (Micikevicius et al., FP8 Formats for
-/// Deep Learning, arXiv:2209.05433; NVIDIA Transformer Engine, fused cast and transpose).
+/// Deep Learning, arXiv:2209.05433; NVIDIA Transformer Engine, fused cast and transpose); so in
+/// mxfp8 and fp4, with scales of blocks (OCP Microscaling Formats, 1.0; NVIDIA, NVFP4).
 ///
 /// Where the chip describes its tiles, a matrix product takes as long as its processors need for
 /// whole waves of whole tiles, and then the result is written to HBM (tile and wave quantisation;

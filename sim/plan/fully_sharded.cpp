@@ -69,13 +69,14 @@ class FullySharded final : public DataParallel {
   }
 
   bool reduces(const StageBlocks::Place& at) const {
+    if (parts_.at(at.part).trained == 0) return false;
     const bool alone = collectives_.shard.axes.empty() && collectives_.across.axes.empty();
     return !alone && (layout_.sync_every_microbatch || blocks_.is_last_microbatch(at));
   }
 
   int64_t whole_gradient(size_t part) const {
     // Summed up over microbatches it is there all the time.
-    return layout_.sync_every_microbatch ? static_cast<int64_t>(wire_ * parts_.at(part).parameters)
+    return layout_.sync_every_microbatch ? static_cast<int64_t>(wire_ * parts_.at(part).trained)
                                          : 0;
   }
 
@@ -83,12 +84,13 @@ class FullySharded final : public DataParallel {
     if (!collectives.shard.axes.empty()) {
       collectives.announce(plan, CollectiveOp::all_gather, parameters_of(part), collectives.shard,
                            bf16 * part.parameters);
-      collectives.announce(plan, CollectiveOp::reduce_scatter, gradients_of(part),
-                           collectives.shard, wire_ * part.parameters);
+      if (part.trained > 0)
+        collectives.announce(plan, CollectiveOp::reduce_scatter, gradients_of(part),
+                             collectives.shard, wire_ * part.trained);
     }
-    if (!collectives.across.axes.empty())
+    if (!collectives.across.axes.empty() && part.trained > 0)
       collectives.announce(plan, CollectiveOp::all_reduce, gradients_of(part), collectives.across,
-                           shard_bytes(collectives.shard, wire_ * part.parameters));
+                           shard_bytes(collectives.shard, wire_ * part.trained));
   }
 
   static std::string parameters_of(const ModelPart& part) {
@@ -125,7 +127,7 @@ class FullySharded final : public DataParallel {
   void reduce(size_t block, Position computed, Unrolled& program) const {
     const StageBlocks::Place at = blocks_.place(block);
     const ModelPart& part = parts_.at(at.part);
-    const Bytes bytes = wire_ * part.parameters;
+    const Bytes bytes = wire_ * part.trained;
     Position reduced = computed;
     const int64_t freed = -whole_gradient(at.part);
     if (!collectives_.shard.axes.empty())

@@ -46,6 +46,7 @@ Operations backward_of(const Operations& forward) {
         if (op->bias)
           backward.push_back(
               memory_operation(op->name + " bias gradient", bf16 * op->rows * op->columns));
+        if (op->frozen) continue;
         made.name = op->name + " weight gradient";
         made.parameters = op->parameters;
         made.rows = op->inner;  // (inner x rows) (rows x columns)

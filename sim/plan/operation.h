@@ -44,6 +44,7 @@ struct Operation {
   bool recomputation = false;   // done a second time to save memory
   bool full_precision = false;  // runs in bf16 also where the rest is fp8
   bool input_gradient = true;   // of a matrix product: something before it has parameters
+  bool frozen = false;          // of a matrix product: its weights need no gradient
 };
 
 using Operations = std::vector<Operation>;
@@ -55,8 +56,11 @@ struct PartOperations {
   uint64_t repeats = 1;
   Operations forward = {};
   Operations backward = {};
-  uint64_t parameters = 0;  // of one of them
-  Bytes kept = 0;           // activations that the backward pass of one of them needs
+  Operations again = {};        // what runs before the backward pass where the layer is recomputed
+  uint64_t parameters = 0;      // of one of them
+  uint64_t trained = 0;         // of these
+  Bytes kept = 0;               // activations that the backward pass of one of them needs
+  Bytes kept_to_recompute = 0;  // and where it runs again
 };
 
 /// (rows x inner) times (inner x columns) in bf16; inner x columns are parameters.

@@ -12,10 +12,11 @@ namespace trnsim {
 struct PartTimes {
   Seconds forward = 0;
   Seconds backward = 0;
+  Seconds again = 0;  // forward once more, where it is recomputed
 };
 
-/// Each entry of model_operations() forward and backward, one after another, on every rank at once:
-/// the label of their steps has 2 * entry (+ 1 if backward) as its layer. Playing it gives
+/// Each entry of model_operations() forward, again and backward, one after another, on every rank
+/// at once: the label of their steps has 3 * entry (+ 1, + 2) as its layer. Playing it gives
 /// PartTimes.
 Plan parts_alone(const Job& job);
 

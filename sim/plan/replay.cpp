@@ -27,7 +27,7 @@ bool applies(const json& when, const PublishedRun& run) {
   });
 }
 
-// "$key" stands for what the run states of itself.
+// "$key" stands for what the run states of itself, "$key*2" and "$key/2" for twice and half of it.
 json filled(const json& part, const PublishedRun& run) {
   if (part.is_object()) {
     json made = json::object();
@@ -35,19 +35,28 @@ json filled(const json& part, const PublishedRun& run) {
     return made;
   }
   if (!part.is_string() || !part.get_ref<const std::string&>().starts_with('$')) return part;
-  const std::string key = part.get<std::string>().substr(1);
+  const std::string text = part.get<std::string>().substr(1);
+  const std::string key = text.substr(0, text.find_first_of("*/"));
   const auto found = run.configuration.find(key);
   if (found == run.configuration.end()) throw InputError("does not state " + key);
-  return *found;
+  if (key == text) return *found;
+  const auto value = found->get<uint64_t>();
+  if (text.substr(key.size()) == "*2") return 2 * value;
+  if (text.substr(key.size()) != "/2") throw InputError("no rule can say " + part.dump());
+  if (value % 2 != 0) throw InputError("states an odd " + key + ", " + std::to_string(value));
+  return value / 2;
 }
 
-// A run of fewer chips than a scale-up domain has takes a part of one.
-void set_units(json& scenario, const PublishedRun& run) {
+// Chips that a run takes of each domain: all; or the most whole nodes that all domains can have
+// alike (of 72, 64); or, of a single one, as many as it has. Throws InputError if there are none.
+uint64_t chips_of_a_domain(const PublishedRun& run) {
   const uint64_t domain = run.configuration.value("domain_size", uint64_t{1});
-  if (run.accelerators % domain != 0)
-    throw InputError(std::to_string(run.accelerators) + " accelerators are no whole domains of " +
-                     std::to_string(domain));
-  scenario["system"]["units"] = run.accelerators / domain;
+  const uint64_t node = run.configuration.value("accel_per_node", domain);
+  if (run.accelerators < domain) return run.accelerators;
+  for (uint64_t chips = domain / node * node; chips > 0; chips -= node)
+    if (run.accelerators % chips == 0) return chips;
+  throw InputError(std::to_string(run.accelerators) + " accelerators are no whole domains of " +
+                   std::to_string(domain));
 }
 
 void check_bounds(JsonReader bounds) {
@@ -62,9 +71,26 @@ bool fits(const Job& job) {
 }
 
 // What a run leaves open: the values to try, the one to prefer first.
-std::vector<json> recomputations(const json& training) {
-  if (training.contains("recompute")) return {training["recompute"]};
-  return {"none", "selective", "full"};
+std::vector<json> recomputations(const json& training, uint64_t layers) {
+  const auto mode = [](const json& name) { return json::object({{"recompute", name}}); };
+  if (training.contains("recompute")) return {mode(training["recompute"])};
+  std::vector<json> modes{mode("none"), mode("selective")};
+  // Of full recomputation in so many layers of a stage, eighths are tried.
+  constexpr uint64_t steps = 8;
+  for (uint64_t step = 1; step < steps && layers >= steps; ++step) {
+    modes.push_back(mode("full"));
+    modes.back()["recompute_layers"] = layers * step / steps;
+  }
+  modes.push_back(mode("full"));
+  return modes;
+}
+
+// "recompute full of 10 layers"
+std::string words_of(const json& recomputation) {
+  std::string words = "recompute " + recomputation["recompute"].get<std::string>();
+  if (recomputation.contains("recompute_layers"))
+    words += " of " + recomputation["recompute_layers"].dump() + " layers";
+  return words;
 }
 
 std::vector<json> micro_batches(const json& training, const PublishedRun& run) {
@@ -77,6 +103,13 @@ std::vector<json> micro_batches(const json& training, const PublishedRun& run) {
   for (uint64_t size = std::min(rank, most); size >= 1; --size)
     if (rank % size == 0) divisors.emplace_back(size);
   return divisors;
+}
+
+// What a unit of the system has less than its file says.
+std::vector<Override> part_of_domains(const PublishedRun& run) {
+  const uint64_t chips = chips_of_a_domain(run);
+  if (chips == run.configuration.value("domain_size", uint64_t{1})) return {};
+  return {{"system.scale_up.dimensions.0.size", std::to_string(chips)}};
 }
 
 }  // namespace
@@ -120,7 +153,7 @@ json ReplayRules::scenario(const PublishedRun& run) const {
   made["system"]["file"] = system->then;
   for (const Rule& rule : settings_)
     if (applies(rule.when, run)) made.merge_patch(filled(rule.then, run));
-  set_units(made, run);
+  made["system"]["units"] = run.accelerators / chips_of_a_domain(run);
   return made;
 }
 
@@ -131,17 +164,22 @@ Replay replay(const PublishedRun& run, const ReplayRules& rules, Fidelity fideli
     scenario["engine"] = {{"fidelity", to_string(fidelity)}};
     json& training = scenario["training"];
     const std::vector<json> batches = micro_batches(training, run);
-    const std::vector<json> modes = recomputations(training);
+    const uint64_t chunks = scenario["layout"].value("pipeline", uint64_t{1}) *
+                            scenario["layout"].value("virtual_stages", uint64_t{1});
+    const std::vector<json> modes =
+        recomputations(training, run.configuration.value("layers", uint64_t{0}) / chunks);
     made.why = "does not fit in memory";
     for (const json& batch : batches) {
       for (const json& mode : modes) {
         training["micro_batch"] = batch;
-        training["recompute"] = mode;
-        const Document document = Document::parse(scenario.dump(), run.id, rules.folder(), {});
+        training.erase("recompute_layers");
+        training.update(mode);
+        const Document document =
+            Document::parse(scenario.dump(), run.id, rules.folder(), part_of_domains(run));
         const Job job = read_scenario(document, run.id).jobs.front();
         if (!fits(job)) continue;
         if (batches.size() > 1) made.assumed.push_back("micro_batch " + batch.dump());
-        if (modes.size() > 1) made.assumed.push_back("recompute " + mode.get<std::string>());
+        if (modes.size() > 1) made.assumed.push_back(words_of(mode));
         made.job = job;
         made.why.clear();
         return made;

@@ -99,7 +99,7 @@ void check_shard(const Job& job, const JsonReader& layout) {
 }
 
 void check_peaks(const Job& job, const JsonReader& training) {
-  if (!job.system.chip.peak.contains(job.training.precision))
+  if (!job.system.chip.peak.contains(job.training.peak()))
     place_of(training, "precision")
         .fail('"' + job.training.precision + "\" has no peak on " + job.system.chip.name);
   if (!job.system.chip.peak.contains("bf16"))
@@ -112,6 +112,17 @@ void check_peaks(const Job& job, const JsonReader& training) {
     place_of(training, "attention_kernel")
         .fail('"' + kernel + "\" is no attention kernel of " + job.system.chip.name +
               (known.empty() ? "; it describes none" : "; it has " + one_of(known)));
+}
+
+void check_recomputation(const Job& job, const JsonReader& training) {
+  const uint64_t layers = job.training.recompute_layers;
+  if (layers == Training::all_layers) return;
+  if (job.model.convolutional)
+    place_of(training, "recompute_layers").fail("counts the layers of a transformer");
+  if (layers > job.model.layers)
+    place_of(training, "recompute_layers")
+        .fail(std::to_string(layers) + " is more layers than " + job.model.name + " has (" +
+              std::to_string(job.model.layers) + ')');
 }
 
 // About what a chip would hold; no count of these overflows.
@@ -224,6 +235,7 @@ void check_job(const Job& job, const JsonReader& layout, const JsonReader& train
               ") on " + job.system.name + "; the nearest is " +
               std::to_string(nearest_multiple(job.training.global_batch, per_microbatch)));
   check_peaks(job, training);
+  check_recomputation(job, training);
   check_sequence(job, training);
   check_size(job, training);
   check_shard(job, layout);
@@ -256,6 +268,7 @@ Job compared_job(const Job& own, JsonReader json, JsonReader& root, const std::s
   const JsonReader stated = training ? *training : root.at("training");
   check_purchase(json, job.system, job.purchase);
   check_peaks(job, stated);
+  check_recomputation(job, stated);
   if (at != "chips") set_units(job, at == "time" ? 1 : units_at(own, job, at));
   check_job(job, layout ? *layout : root.at("layout"), stated);
   return job;

@@ -1,6 +1,8 @@
 #include "plan/training_parts.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "plan/overlap.h"
 #include "workload/stages.h"
@@ -45,27 +47,31 @@ std::vector<TimedOperation> timed(Operations operations, const Job& job, Plan& p
 ModelParts time_parts(const Job& job, uint64_t stage, uint64_t parameters_held, Plan& plan) {
   const std::vector<PartOperations> all = model_operations(job.model, job.training, job.layout);
   const std::vector<uint32_t> entries = entries_of(all);
-  constexpr uint32_t unused = ~0U;
-  std::vector<uint32_t> kind_of(all.size(), unused);
+  std::map<std::pair<uint32_t, bool>, uint32_t> kind_of;  // an entry, and whether it runs again
   ModelParts parts;
-  const auto add = [&](size_t index) {
+  const auto add = [&](size_t index, bool recomputed) {
     const uint32_t entry = entries[index];
-    if (kind_of[entry] == unused) {
-      kind_of[entry] = static_cast<uint32_t>(parts.kinds.size());
+    const auto [kind, is_new] =
+        kind_of.try_emplace({entry, recomputed}, static_cast<uint32_t>(parts.kinds.size()));
+    if (is_new) {
       const PartOperations& part = all[entry];
+      Operations backward = part.backward;
+      if (recomputed) backward.insert(backward.begin(), part.again.begin(), part.again.end());
       parts.kinds.push_back({part.name, timed(part.forward, job, plan),
-                             timed(part.backward, job, plan), part.parameters, part.kept, entry});
+                             timed(std::move(backward), job, plan), part.parameters, part.trained,
+                             recomputed ? part.kept_to_recompute : part.kept, recomputed, entry});
     }
     const bool is_layer = index > 0 && index + 1 < entries.size();
     parts.sequence.push_back(
-        {kind_of[entry], is_layer ? static_cast<int32_t>(index - 1) : Label::none});
+        {kind->second, is_layer ? static_cast<int32_t>(index - 1) : Label::none});
   };
   for (uint64_t chunk = 0; chunk < job.layout.virtual_stages; ++chunk) {
     const Chunk of = chunk_of(job.model, job.layout, stage, chunk);
     parts.chunks.push_back(parts.sequence.size());
-    if (of.embedding) add(0);
-    for (uint64_t layer = 0; layer < of.layers; ++layer) add(1 + of.first_layer + layer);
-    if (of.head) add(entries.size() - 1);
+    if (of.embedding) add(0, false);
+    for (uint64_t layer = 0; layer < of.layers; ++layer)
+      add(1 + of.first_layer + layer, job.training.recomputes(layer));
+    if (of.head) add(entries.size() - 1, false);
   }
   parts.chunks.push_back(parts.sequence.size());
   parts.count = parts.sequence.size();

@@ -27,8 +27,10 @@ struct ModelPart {
   std::vector<TimedOperation> forward;
   std::vector<TimedOperation> backward;
   uint64_t parameters = 0;
-  Bytes kept = 0;    // activations that its backward pass needs
-  size_t entry = 0;  // of model_operations()
+  uint64_t trained = 0;     // of them
+  Bytes kept = 0;           // activations that its backward pass needs
+  bool recomputed = false;  // its forward pass runs again first in the backward pass
+  size_t entry = 0;         // of model_operations()
 };
 
 /// What one stage has of a model on a chip, part by part: of each of its chunks embedding, layers

@@ -14,7 +14,7 @@ namespace {
 uint64_t parameters_held(const Job& job, uint64_t stage) {
   const uint64_t shards = job.layout.zero_stage == 0 ? 1 : job.layout.shard;
   const Architecture shard = tensor_shard(job.model, job.layout.tensor);
-  return divide_up(stage_parameters(shard, job.layout, stage), shards);
+  return divide_up(trained_stage_parameters(shard, job.layout, stage), shards);
 }
 
 // The parts of a stage; of each one operation a pass where their times are given.
@@ -30,7 +30,8 @@ ModelParts parts_of(const Job& job, uint64_t stage, const std::vector<PartTimes>
       operations = {one};
     };
     whole(part.forward, times.at(part.entry).forward);
-    whole(part.backward, times.at(part.entry).backward);
+    const PartTimes& time = times.at(part.entry);
+    whole(part.backward, time.backward + (part.recomputed ? time.again : 0));
   }
   return parts;
 }

@@ -199,32 +199,61 @@ Operations embedding(const Architecture& model, const Shape& shape, const Transf
   return made;
 }
 
+// A product, and where it has one its adapter: down to the rank and up, whose result is added.
+void add_product(const Architecture& model, bool adapted, const Operation& of, Operations& made) {
+  made.push_back(of);
+  if (!adapted) return;
+  const auto rank = static_cast<double>(model.adapters->rank);
+  made.push_back(matrix_product(of.name + " adapter down", of.rows, of.inner, rank));
+  made.push_back(matrix_product(of.name + " adapter up", of.rows, rank, of.columns));
+  for (auto adapter = made.end() - 2; adapter != made.end(); ++adapter)
+    adapter->full_precision = true;
+  made.back().bytes += bf16 * of.rows * of.columns;
+}
+
+// What the model had before its adapters is not trained.
+void freeze(Operations& operations) {
+  for (Operation& operation : operations) {
+    if (operation.name.find(" adapter ") != std::string::npos) continue;
+    operation.parameters = 0;
+    operation.frozen = true;
+    operation.bias = false;
+  }
+}
+
 Operations layer(const Architecture& model, const Training& training, const Shape& shape,
                  const Transfers& transfers) {
   const bool all = model.biases == Biases::all;
   const bool eager = training.execution == Execution::eager;
+  const Adapters adapters = model.adapters.value_or(Adapters{});
   const double halves = model.gated_mlp ? 2 : 1;
   const double query_key = shape.tokens * (shape.query + shape.key_value);
   Operations made;
+  const auto add = [&](bool adapted, const Operation& of) {
+    add_product(model, adapted, of, made);
+  };
   add_norm_with_residual("attention norm", model, training, shape, made);
   transfers.before_columns(made);
-  made.push_back(product("qkv", shape.tokens, shape.hidden, shape.query + 2 * shape.key_value,
-                         model.biases != Biases::none, eager));
-  transfers.after_columns(made);
+  add(adapters.qkv, product("qkv", shape.tokens, shape.hidden, shape.query + 2 * shape.key_value,
+                            model.biases != Biases::none, eager));
+  if (!model.adapters || adapters.qkv) transfers.after_columns(made);
   if (model.qk_norm)
     made.push_back(
         norm("query and key norm", query_key, 2 * model.norm_parameters(model.head_dim)));
   if (model.positions == Positions::rotary) made.push_back(rotary(training, query_key));
   transfers.around_attention(attention(model, shape), made);
-  made.push_back(product("attention output", shape.tokens, shape.query, shape.hidden, all, eager));
+  add(adapters.attention_output,
+      product("attention output", shape.tokens, shape.query, shape.hidden, all, eager));
   transfers.after_rows(made);
   add_norm_with_residual("mlp norm", model, training, shape, made);
   transfers.before_columns(made);
-  made.push_back(product("mlp up", shape.tokens, shape.hidden, halves * shape.ffn, all, eager));
-  transfers.after_columns(made);
+  add(adapters.mlp_up,
+      product("mlp up", shape.tokens, shape.hidden, halves * shape.ffn, all, eager));
+  if (!model.adapters || adapters.mlp_up) transfers.after_columns(made);
   made.push_back(activation(model, training, shape));
-  made.push_back(product("mlp down", shape.tokens, shape.ffn, shape.hidden, all, eager));
+  add(adapters.mlp_down, product("mlp down", shape.tokens, shape.ffn, shape.hidden, all, eager));
   transfers.after_rows(made);
+  if (model.adapters) freeze(made);
   return made;
 }
 
@@ -274,7 +303,14 @@ std::vector<PartOperations> transformer_operations(const Architecture& model,
   const Transfers transfers(layout, shape);
   PartOperations first{.name = "embedding", .forward = embedding(model, shape, transfers)};
   first.backward = backward_of(first.forward);
+  if (model.adapters) {
+    freeze(first.forward);
+    // Nothing before the first adapter needs a gradient.
+    first.backward = {memory_operation("no gradient", 0)};
+    first.backward.front().kernels = 0;
+  }
   first.parameters = model.embedding_parameters();
+  first.trained = model.trained_embedding_parameters();
   first.kept = embedding_activation_bytes(model, training, layout);
 
   PartOperations middle{.name = "layer",
@@ -282,14 +318,18 @@ std::vector<PartOperations> transformer_operations(const Architecture& model,
                         .forward = layer(model, training, shape, transfers)};
   middle.backward = backward_of(middle.forward);
   middle.parameters = model.layer_parameters();
-  middle.kept = layer_activation_bytes(model, training, layout);
+  middle.trained = model.trained_layer_parameters();
+  middle.kept = layer_activation_bytes(model, training.keeping_all(), layout);
+  middle.kept_to_recompute = layer_activation_bytes(model, training, layout);
 
   const bool copies = copies_embedding(model, layout);
   PartOperations last{.name = "head", .forward = head(model, training, shape, transfers, copies)};
+  if (model.adapters) freeze(last.forward);
   last.backward = backward_of(last.forward);
   last.forward.push_back(loss(training, shape));
   transfers.of_loss(last.forward, shape.tokens);
   last.parameters = model.head_parameters() + (copies ? model.vocabulary * model.hidden : 0);
+  last.trained = model.adapters ? 0 : last.parameters;
   last.kept = logits_bytes(model, training, layout);
   return {first, middle, last};
 }

@@ -56,6 +56,7 @@ void take_flops(System& system, const System& other) {
   system.chip.peak = other.chip.peak;
   system.chip.gemm_efficiency = other.chip.gemm_efficiency;
   system.chip.gemm_efficiency_fp8 = other.chip.gemm_efficiency_fp8;
+  system.chip.gemm_efficiency_fp4 = other.chip.gemm_efficiency_fp4;
   system.chip.tiles = other.chip.tiles;
   system.chip.attention_efficiency = other.chip.attention_efficiency;
   system.chip.attention = other.chip.attention;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "engine/analytic_medium.h"
 #include "engine/executor.h"
@@ -42,12 +43,17 @@ std::vector<PartTimes> part_times(const Job& job, const Network& network) {
   play(job, plan, network, {&ends});
   std::vector<PartTimes> times;
   Seconds before = 0;
-  for (size_t i = 0; i < ends.ends().size(); i += 2) {
+  const auto next = [&](size_t block) {
     // What is empty ends with what stands before it.
-    const Seconds forward = std::max(before, ends.ends()[i]);
-    const Seconds backward = std::max(forward, ends.ends()[i + 1]);
-    times.push_back({forward - before, backward - forward});
-    before = backward;
+    const Seconds end = std::max(before, ends.ends()[block]);
+    return end - std::exchange(before, end);
+  };
+  for (size_t i = 0; i < ends.ends().size(); i += 3) {
+    PartTimes of;
+    of.forward = next(i);
+    of.again = next(i + 1);
+    of.backward = next(i + 2);
+    times.push_back(of);
   }
   return times;
 }

@@ -41,12 +41,13 @@ RunResult describe(const Job& job) {
   run.memory_capacity = static_cast<Bytes>(job.system.chip.hbm_capacity.value);
   run.fits = total(run.memory_parts) <= run.memory_capacity;
   run.compute_bound = compute_bound(job);
-  run.peak_flops = job.system.chip.peak.at(job.training.precision);
+  run.peak_flops = job.system.chip.peak.at(job.training.peak());
   run.model_flops_per_chip = job.model.model_flops_per_token(job.training.sequence_length) *
                              static_cast<double>(run.tokens_per_step) / run.chips;
   run.hardware_flops_per_chip =
       run.model_flops_per_chip +
-      recomputed_flops(job.model, job.training) * static_cast<double>(job.microbatches()) /
+      recomputed_flops(job.model, job.training, job.layout) *
+          static_cast<double>(job.microbatches()) /
           static_cast<double>(job.layout.tensor * job.layout.context * job.layout.pipeline);
   const Power& power = job.system.power;
   run.watts = run.chips * (power.chip + power.host) * power.pue;

@@ -74,6 +74,8 @@ Chip read_chip(JsonReader json, Numbers numbers) {
   chip.attention_efficiency = numbers.efficiency(compute.at("attention_efficiency"));
   auto fp8 = compute.find("gemm_efficiency_fp8");
   chip.gemm_efficiency_fp8 = fp8 ? numbers.efficiency(*fp8) : chip.gemm_efficiency;
+  auto fp4 = compute.find("gemm_efficiency_fp4");
+  chip.gemm_efficiency_fp4 = fp4 ? numbers.efficiency(*fp4) : chip.gemm_efficiency_fp8;
   if (auto tiles = compute.find("tiles")) chip.tiles = read_tiles(*tiles, numbers);
   if (auto kernels = compute.find("attention"))
     for (auto& [name, kernel] : kernels->members())

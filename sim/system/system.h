@@ -40,6 +40,7 @@ struct Chip {
   Number hbm_bandwidth;                // bytes/s
   Number gemm_efficiency;              // reached part of the peak by a busy processor in a product
   Number gemm_efficiency_fp8;          // the same of the fp8 peak
+  Number gemm_efficiency_fp4;          // and of the fp4 peak
   ProductTiles tiles;                  // how products fill processors
   Number attention_efficiency;         // reached part of the peak in a fused attention kernel
   std::map<std::string, AttentionKernel> attention;  // what is known of kernels, by name

@@ -41,9 +41,25 @@ Bytes layer_activation_bytes(const Architecture& model, const Training& training
   // Inputs of both norms, of QKV and of the MLP; Q, K and V; the attention's output, which the
   // projection needs; its fp32 row sums, which selective recomputation makes again.
   Bytes per_token = 2 * query + key_value + ffn;
+  Bytes inputs = 4 * hidden;
+  if (model.adapters) {
+    // A frozen product needs its input for no gradient.
+    const Adapters& of = *model.adapters;
+    if (!of.qkv) inputs -= hidden;
+    if (!of.mlp_up) inputs -= hidden;
+    if (!of.mlp_down) per_token -= bf16 * model.ffn;
+  }
   if (model.qk_norm) per_token += query + key_value / 2;  // Q and K before their norms
   if (training.recompute == Recompute::none) per_token += fp32 * model.heads;
-  return 4 * hidden + tokens * per_token;
+  return inputs + tokens * per_token;
+}
+
+Bytes layers_activation_bytes(const Architecture& model, const Training& training,
+                              const Layout& layout, uint64_t layers) {
+  const uint64_t recomputed =
+      training.recompute == Recompute::none ? 0 : std::min(layers, training.recompute_layers);
+  return recomputed * layer_activation_bytes(model, training, layout) +
+         (layers - recomputed) * layer_activation_bytes(model, training.keeping_all(), layout);
 }
 
 Bytes embedding_activation_bytes(const Architecture& model, const Training& training,
@@ -75,7 +91,7 @@ Bytes activation_bytes(const Architecture& model, const Training& training, cons
     for (const ResidualBlock& block : model.convolutional->blocks)
       layers += block.repeats * block_activation_bytes(block, training);
   } else {
-    layers = model.layers * layer_activation_bytes(model, training, layout);
+    layers = layers_activation_bytes(model, training, layout, model.layers);
   }
   return embedding_activation_bytes(model, training, layout) + layers;
 }

@@ -12,6 +12,9 @@ namespace trnsim {
 /// arXiv:2205.05198, table 2).
 Bytes layer_activation_bytes(const Architecture& model, const Training& training,
                              const Layout& layout = {});
+/// What so many layers in a row keep, of which the first may be recomputed.
+Bytes layers_activation_bytes(const Architecture& model, const Training& training,
+                              const Layout& layout, uint64_t layers);
 /// The same of one residual block: its input, what each convolution gives to its normalisation, and
 /// what each but the last gives to the next. Selective recomputation has nothing to make again.
 Bytes block_activation_bytes(const ResidualBlock& block, const Training& training);

@@ -24,6 +24,40 @@ uint64_t layer_biases(const Architecture& model) {
   return qkv + 2 * model.hidden + (model.gated_mlp ? 2 : 1) * model.ffn;
 }
 
+uint64_t adapter_parameters(const Architecture& model) {
+  if (!model.adapters) return 0;
+  const Adapters& of = *model.adapters;
+  const uint64_t query = model.heads * model.head_dim;
+  const uint64_t key_value = model.kv_heads * model.head_dim;
+  uint64_t ends = 0;  // inputs and outputs of the products that have one
+  if (of.qkv) ends += model.hidden + query + 2 * key_value;
+  if (of.attention_output) ends += query + model.hidden;
+  if (of.mlp_up) ends += model.hidden + (model.gated_mlp ? 2 : 1) * model.ffn;
+  if (of.mlp_down) ends += model.ffn + model.hidden;
+  return of.rank * ends;
+}
+
+Adapters read_adapters(JsonReader json) {
+  Adapters made;
+  made.rank = count(json.at("rank"), 1'000'000);
+  bool any = false;
+  for (const JsonReader& name : json.at("targets").items()) {
+    any = true;
+    const std::string target = name.as_one_of({"qkv", "attention_output", "mlp_up", "mlp_down"});
+    bool& has = target == "qkv"                ? made.qkv
+                : target == "attention_output" ? made.attention_output
+                : target == "mlp_up"           ? made.mlp_up
+                                               : made.mlp_down;
+    if (has) name.fail("names " + name.shown() + " twice");
+    has = true;
+  }
+  if (!any) json.at("targets").fail("names no product");
+  if (auto frozen = json.find("frozen_precision"))
+    made.frozen_bytes = frozen->as_one_of({"bf16", "fp8"}) == "bf16" ? 2 : 1;
+  json.reject_unknown_keys();
+  return made;
+}
+
 void read_variants(JsonReader& shape, Architecture& model) {
   const auto flag = [&](const char* key, bool& value) {
     if (auto json = shape.find(key)) value = json->as_bool();
@@ -77,8 +111,18 @@ void read_transformer(JsonReader& shape, Architecture& model) {
 uint64_t Architecture::layer_parameters() const {
   if (convolutional) return convolutional->largest_block_parameters();
   return layer_matrices(*this) + layer_biases(*this) + 2 * norm_parameters() +
-         (qk_norm ? 2 * norm_parameters(head_dim) : 0);
+         (qk_norm ? 2 * norm_parameters(head_dim) : 0) + adapter_parameters(*this);
 }
+
+uint64_t Architecture::trained_layer_parameters() const {
+  return adapters ? adapter_parameters(*this) : layer_parameters();
+}
+
+uint64_t Architecture::trained_embedding_parameters() const {
+  return adapters ? 0 : embedding_parameters();
+}
+
+uint64_t Architecture::trained_head_parameters() const { return adapters ? 0 : head_parameters(); }
 
 uint64_t Architecture::embedding_parameters() const {
   if (convolutional) return convolutional->stem.parameters();
@@ -115,7 +159,9 @@ double Architecture::model_flops_per_token(uint64_t sequence_length) const {
   if (next_sentence_head) matrices += static_cast<double>((hidden + 2) * hidden) / sequence;
   const double part_of_matrix = attention == Attention::causal ? 0.5 : 1;
   const double scores = static_cast<double>(layers * heads * head_dim) * sequence * part_of_matrix;
-  return 6.0 * matrices + 12.0 * scores;
+  if (!adapters) return 6.0 * matrices + 12.0 * scores;
+  const auto trained = static_cast<double>(layers * adapter_parameters(*this));
+  return 4.0 * matrices + 6.0 * trained + 12.0 * scores;
 }
 
 uint64_t largest_part_parameters(const Architecture& model) {
@@ -137,11 +183,16 @@ Architecture read_architecture(JsonReader json) {
     read_transformer(shape, model);
   }
   shape.reject_unknown_keys();
+  if (auto adapters = json.find("adapters")) {
+    if (model.convolutional) adapters->fail("are beside products of a transformer");
+    model.adapters = read_adapters(*adapters);
+  }
   if (auto published = json.find("parameters")) {
     const int64_t stated = published->as_integer(1, INT64_MAX);
-    if (static_cast<uint64_t>(stated) != model.parameters())
+    const uint64_t without = model.parameters() - model.layers * adapter_parameters(model);
+    if (static_cast<uint64_t>(stated) != without)
       published->fail(published->shown() + " is not what the architecture has (" +
-                      std::to_string(model.parameters()) + ")");
+                      std::to_string(without) + ")");
   }
   json.reject_unknown_keys();
   return model;

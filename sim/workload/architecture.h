@@ -18,6 +18,17 @@ enum class Biases { none, qkv, all };
 /// `rms` has a weight for each element, `layer` a weight and a bias.
 enum class Norm { rms, layer };
 
+/// Low-rank adapters beside frozen layers (LoRA, arXiv:2106.09685): each product that has one adds
+/// a product down to `rank` columns and one up again, and these alone are trained.
+struct Adapters {
+  uint64_t rank = 1;
+  bool qkv = false;
+  bool attention_output = false;
+  bool mlp_up = false;
+  bool mlp_down = false;
+  uint64_t frozen_bytes = 2;  // of a frozen parameter
+};
+
 /// A transformer, or a convolutional network.
 struct Architecture {
   std::string name;
@@ -41,6 +52,7 @@ struct Architecture {
   bool final_norm = true;           // between the last layer and the head
   bool masked_lm_head = false;      // BERT: a square layer and a norm before the logits, a bias
   bool next_sentence_head = false;  // BERT: a square layer and two classes, of the first token
+  std::optional<Adapters> adapters = {};  // all else is frozen, if there
   /// If there, this is a convolutional network: `name` and `layers` hold, all else above does not.
   std::optional<ConvolutionalNetwork> convolutional = {};
 
@@ -50,6 +62,10 @@ struct Architecture {
   uint64_t embedding_parameters() const;
   uint64_t head_parameters() const;
   uint64_t parameters() const;
+  /// Of them those that are trained.
+  uint64_t trained_layer_parameters() const;
+  uint64_t trained_embedding_parameters() const;
+  uint64_t trained_head_parameters() const;
   uint64_t norm_parameters() const { return norm_parameters(hidden); }
   uint64_t norm_parameters(uint64_t width) const { return norm == Norm::layer ? 2 * width : width; }
 
@@ -61,7 +77,8 @@ struct Architecture {
   /// Transformer: 6 (matrix parameters) + 6 layers * sequence * heads * head_dim if attention is
   /// causal, 12 if it is not (PaLM, appendix B, arXiv:2204.02311; it has 12 for both). Matrices are
   /// those of the layers and of the head, that of the logits also if it is tied; biases, norms and
-  /// embeddings do not count. Convolutional network, of an image: ConvolutionalNetwork::flops().
+  /// embeddings do not count. Of frozen matrices a step needs 4, and no gradient of weights.
+  /// Convolutional network, of an image: ConvolutionalNetwork::flops().
   double model_flops_per_token(uint64_t sequence_length) const;
 };
 

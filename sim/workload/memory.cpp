@@ -16,12 +16,14 @@ constexpr Bytes fp32 = 4;
 struct StageShare {
   Architecture model;
   uint64_t parameters = 0;
+  uint64_t trained = 0;       // of them
   uint64_t largest_part = 0;  // parameters that are gathered at a time
   uint64_t parts = 0;
 
   StageShare(const Architecture& whole, const Layout& layout, uint64_t stage)
       : model(tensor_shard(whole, layout.tensor)),
-        parameters(stage_parameters(model, layout, stage)) {
+        parameters(stage_parameters(model, layout, stage)),
+        trained(trained_stage_parameters(model, layout, stage)) {
     if (layout.pipeline == 1) {
       largest_part = largest_part_parameters(model);
       parts = model.layers + 2;
@@ -45,6 +47,7 @@ struct StageShare {
 void add_communication_buffers(const StageShare& share, const Training& training,
                                const Layout& layout, std::vector<MemoryPart>& parts) {
   const Bytes part = share.largest_part;
+  const Bytes trained = share.model.adapters ? share.model.trained_layer_parameters() : part;
   if (layout.zero_stage == 3) {
     const Bytes ahead = layout.overlap_param_gather ? layout.prefetch : 0;
     const Bytes gathered = std::min<Bytes>(1 + ahead, share.parts);
@@ -52,8 +55,8 @@ void add_communication_buffers(const StageShare& share, const Training& training
                      bf16 * (layout.reshard_after_forward ? gathered * part : share.parameters)});
     // One layer's gradient is made while the one before is being reduced, in the width of the wire.
     if (layout.sync_every_microbatch)
-      parts.push_back({"unreduced gradients",
-                       training.reduction_bytes() * part * (layout.overlap_grad_reduce ? 2 : 1)});
+      parts.push_back({"unreduced gradients", training.reduction_bytes() * trained *
+                                                  (layout.overlap_grad_reduce ? 2 : 1)});
     return;
   }
   if (layout.replicas() == 1) return;
@@ -64,7 +67,7 @@ void add_communication_buffers(const StageShare& share, const Training& training
   const Bytes width =
       layout.zero_stage == 2 ? training.gradient_bytes() : training.reduction_bytes();
   const Bytes bucket =
-      std::min<Bytes>(layout.reduce_bucket.of(width) + width * part, width * share.parameters);
+      std::min<Bytes>(layout.reduce_bucket.of(width) + width * trained, width * share.trained);
   parts.push_back({"reduction buckets", bucket * (layout.overlap_grad_reduce ? 2 : 1)});
 }
 
@@ -82,7 +85,7 @@ Kept most_kept(const Architecture& shard, const Training& training, const Layout
   std::vector<Kept> of_chunk;
   for (uint64_t chunk = 0; chunk < layout.virtual_stages; ++chunk) {
     const Chunk of = chunk_of(shard, layout, stage, chunk);
-    Kept kept{of.layers * layer_activation_bytes(shard, training, layout),
+    Kept kept{layers_activation_bytes(shard, training, layout, of.layers),
               of.head ? logits_bytes(shard, training, layout) : 0};
     if (of.embedding) kept.activations += embedding_activation_bytes(shard, training, layout);
     of_chunk.push_back(kept);
@@ -117,26 +120,31 @@ Bytes context_buffer_bytes(const Architecture& shard, const Training& training,
 std::vector<MemoryPart> memory_parts(const Architecture& model, const Training& training,
                                      const Layout& layout, uint64_t stage) {
   const StageShare share(model, layout, stage);
-  const uint64_t whole = share.parameters;
+  const uint64_t whole = share.trained;
   const uint64_t shard = divide_up(whole, layout.shard);
+  const uint64_t frozen = share.parameters - whole;
   const Bytes states = training.optimizer == Optimizer::adamw ? 3 * fp32 : 2 * fp32;
   const bool whole_gradients =
       layout.zero_stage < 2 || (layout.zero_stage == 3 && !layout.sync_every_microbatch);
   const uint64_t bf16_parameters = layout.zero_stage < 3        ? whole
                                    : layout.low_precision_shard ? shard
                                                                 : 0;
+  // Frozen parameters are held as they are gathered; with ZeRO-3 of each a part.
+  const Bytes frozen_bytes =
+      frozen == 0 ? 0
+                  : model.adapters->frozen_bytes *
+                        (layout.zero_stage == 3 ? divide_up(frozen, layout.shard) : frozen);
   const Kept kept = most_kept(share.model, training, layout, stage);
   std::vector<MemoryPart> parts = {
-      {"parameters", bf16 * bf16_parameters},
+      {"parameters", bf16 * bf16_parameters + frozen_bytes},
       {"gradients", training.gradient_bytes() * (whole_gradients ? whole : shard)},
       {"optimizer states", states * (layout.zero_stage == 0 ? whole : shard)},
       {"activations", kept.activations},
       {"logits and loss", kept.logits},
   };
   if (training.recompute == Recompute::full) {
-    Training one_layer = training;
-    one_layer.recompute = Recompute::none;
-    parts.push_back({"recomputed layer", layer_activation_bytes(share.model, one_layer, layout)});
+    parts.push_back(
+        {"recomputed layer", layer_activation_bytes(share.model, training.keeping_all(), layout)});
   }
   if (const Bytes bytes = context_buffer_bytes(share.model, training, layout))
     parts.push_back({"keys and values of other ranks", bytes});

@@ -228,7 +228,8 @@ Training read_training(JsonReader json, const Training* base) {
   if (auto length = get("sequence_length")) training.sequence_length = count(*length, 100'000'000);
   if (auto batch = get("global_batch")) training.global_batch = count(*batch);
   if (auto batch = get("micro_batch")) training.micro_batch = count(*batch, 1'000'000);
-  if (auto precision = get("precision")) training.precision = precision->as_one_of({"bf16", "fp8"});
+  if (auto precision = get("precision"))
+    training.precision = precision->as_one_of({"bf16", "fp8", "mxfp8", "fp4"});
   if (auto gradient = json.find("gradient_precision"))
     training.gradient_precision = training.reduction_precision =
         gradient->as_one_of({"fp32", "bf16"});
@@ -236,9 +237,14 @@ Training read_training(JsonReader json, const Training* base) {
     training.reduction_precision = reduction->as_one_of({"fp32", "bf16"});
   if (auto recompute = get("recompute")) {
     const std::string mode = recompute->as_one_of({"none", "selective", "full"});
+    training.recompute_layers = Training::all_layers;
     training.recompute = mode == "none"   ? Recompute::none
                          : mode == "full" ? Recompute::full
                                           : Recompute::selective;
+  }
+  if (auto layers = json.find("recompute_layers")) {
+    if (training.recompute == Recompute::none) layers->fail("\"recompute\" is \"none\"");
+    training.recompute_layers = count(*layers, 100'000);
   }
   if (auto execution = json.find("execution"))
     training.execution =

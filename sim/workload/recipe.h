@@ -23,19 +23,34 @@ enum class Loss { plain, fused };
 
 /// How the model is trained.
 struct Training {
+  static constexpr uint64_t all_layers = UINT64_MAX;
   uint64_t sequence_length = 1;
-  uint64_t global_batch = 1;  // sequences in a step
-  uint64_t micro_batch = 1;   // sequences of one rank at a time
-  std::string precision = "bf16";
+  uint64_t global_batch = 1;                 // sequences in a step
+  uint64_t micro_batch = 1;                  // sequences of one rank at a time
+  std::string precision = "bf16";            // of products: "bf16", "fp8", "mxfp8", "fp4"
   std::string gradient_precision = "fp32";   // of the buffers that gradients are summed up in
   std::string reduction_precision = "fp32";  // of gradients on the wire
   Recompute recompute = Recompute::none;
+  uint64_t recompute_layers = all_layers;  // the first so many of each stage, or of its chunks
   Optimizer optimizer = Optimizer::adamw;
   Execution execution = Execution::fused;
   Loss loss = Loss::plain;
   std::string attention_kernel = {};  // of those that the chip describes; else its one efficiency
 
+  /// Whether a layer of a chunk runs again for its backward pass.
+  bool recomputes(uint64_t layer_of_chunk) const {
+    return recompute != Recompute::none && layer_of_chunk < recompute_layers;
+  }
+  /// The same, with nothing recomputed.
+  Training keeping_all() const {
+    Training made = *this;
+    made.recompute = Recompute::none;
+    return made;
+  }
   uint64_t tokens_per_step() const { return sequence_length * global_batch; }
+  /// Of which of the chip's peaks products are: blocks of fp8 with scales of their own run at
+  /// fp8's.
+  std::string peak() const { return precision == "mxfp8" ? "fp8" : precision; }
   /// Bytes of a gradient element in its buffer.
   uint64_t gradient_bytes() const { return gradient_precision == "fp32" ? 4 : 2; }
   /// Bytes of a gradient element in the reduction.

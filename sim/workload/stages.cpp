@@ -78,6 +78,18 @@ std::optional<Misfit> pipeline_misfit(const Architecture& model, const Training&
   return std::nullopt;
 }
 
+// Of products whose columns are split the way down is whole on each rank, of those whose rows are
+// the way up.
+uint64_t whole_adapter_parameters(const Architecture& model, const Layout& layout, uint64_t stage) {
+  const Adapters& of = *model.adapters;
+  const uint64_t products = (of.qkv ? 1 : 0) + (of.attention_output ? 1 : 0) + (of.mlp_up ? 1 : 0) +
+                            (of.mlp_down ? 1 : 0);
+  uint64_t layers = 0;
+  for (uint64_t chunk = 0; chunk < layout.virtual_stages; ++chunk)
+    layers += chunk_of(model, layout, stage, chunk).layers;
+  return layers * products * of.rank * model.hidden;
+}
+
 }  // namespace
 
 Architecture tensor_shard(const Architecture& model, uint64_t tensor) {
@@ -112,7 +124,15 @@ Chunk chunk_of(const Architecture& model, const Layout& layout, uint64_t stage, 
 }
 
 bool copies_embedding(const Architecture& model, const Layout& layout) {
-  return layout.pipeline > 1 && !model.convolutional && model.tied_embeddings;
+  return layout.pipeline > 1 && !model.convolutional && model.tied_embeddings && !model.adapters;
+}
+
+uint64_t trained_stage_parameters(const Architecture& shard, const Layout& layout, uint64_t stage) {
+  if (!shard.adapters) return stage_parameters(shard, layout, stage);
+  uint64_t sum = 0;
+  for (uint64_t chunk = 0; chunk < layout.virtual_stages; ++chunk)
+    sum += chunk_of(shard, layout, stage, chunk).layers * shard.trained_layer_parameters();
+  return sum;
 }
 
 uint64_t stage_parameters(const Architecture& shard, const Layout& layout, uint64_t stage) {
@@ -129,6 +149,7 @@ uint64_t stage_parameters(const Architecture& shard, const Layout& layout, uint6
 }
 
 uint64_t whole_parameters(const Architecture& model, const Layout& layout, uint64_t stage) {
+  if (model.adapters) return whole_adapter_parameters(model, layout, stage);
   uint64_t of_layer = 2 * model.norm_parameters();
   if (model.qk_norm) of_layer += 2 * model.norm_parameters(model.head_dim);
   if (model.biases == Biases::all) of_layer += 2 * model.hidden;

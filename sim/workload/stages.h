@@ -28,8 +28,10 @@ Chunk chunk_of(const Architecture& model, const Layout& layout, uint64_t stage, 
 /// Whether the last stage needs a copy of the embedding's matrix for its logits.
 bool copies_embedding(const Architecture& model, const Layout& layout);
 
-/// Parameters of one rank of a stage. `shard` is what a rank holds of the model.
+/// Parameters of one rank of a stage, and those of them that are trained. `shard` is what a rank
+/// holds of the model.
 uint64_t stage_parameters(const Architecture& shard, const Layout& layout, uint64_t stage);
+uint64_t trained_stage_parameters(const Architecture& shard, const Layout& layout, uint64_t stage);
 
 /// Parameters of one rank of a stage that every rank of tensor holds whole, and under sequence
 /// parallelism sees only a part of the gradient of: norms, biases of what is summed, and small

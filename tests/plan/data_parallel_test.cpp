@@ -86,6 +86,21 @@ TEST(BytesSent, FollowPrecisionAndResharding) {
   EXPECT_EQ(sent_bytes(kept), pass(4 * parameters, 16) + pass(2 * parameters, 16));
 }
 
+// Adapters of rank 8 beside QKV: 8 (64 + 128) in each of 3 layers; nothing else has a gradient.
+TEST(BytesSent, OfAdaptersAreThoseOfWhatIsTrained) {
+  for (const int stage : {0, 1, 2, 3}) {
+    Job job = job_of(stage, 1);
+    job.model.adapters = Adapters{8, true, false, false, false};
+    const Bytes trained = 3 * 8 * (64 + 128);
+    const Bytes gradients = (stage == 0 ? 2 : 1) * pass(4 * trained, 16);
+    const Bytes gathers =
+        stage == 0  ? 0
+        : stage < 3 ? pass(2 * trained, 16)
+                    : pass(2 * (2 * job.model.parameters() - job.model.head_parameters()), 16);
+    EXPECT_EQ(sent_bytes(job), gradients + gathers) << "stage " << stage;
+  }
+}
+
 // Sharded inside a unit of 4, replicated over 4 units: a shard's gradient is all-reduced across.
 TEST(BytesSent, OfHybridShardingAreInsideAndAcross) {
   const Bytes parameters = job_of(0, 1).model.parameters();

@@ -121,9 +121,9 @@ TEST(Replay, SaysWhyARunIsSkipped) {
       "one: layout.data: 8 x tensor 1 x pipeline 4 x context 1 is not the 8 chips of DGX H100");
   EXPECT_EQ(why({{"pp", 4}, {"dp", 2}}), "");
   EXPECT_EQ(why({{"experts", 8}}), "a mixture of experts is not described");
-  EXPECT_EQ(why({{"heads", nullptr}}), "states no attention heads");
+  EXPECT_EQ(why({{"heads", nullptr}}), "one: workload.architecture: the key \"heads\" is missing");
   EXPECT_EQ(why({{"hidden", nullptr}}), "does not state hidden");
-  EXPECT_EQ(why({{"accelerator", "L40S"}}), "no rule names a system for L40S on fabric infiniband");
+  EXPECT_EQ(why({{"accelerator", "V100"}}), "no rule names a system for V100 on fabric infiniband");
   EXPECT_EQ(why({{"n_accel", 12}}), "12 accelerators are no whole domains of 8");
   EXPECT_EQ(why({{"layers", 2400}}), "does not fit in memory");
   EXPECT_EQ(why({{"step_time_s", nullptr}}), "states no step time and no throughput");

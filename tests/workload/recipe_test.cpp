@@ -29,8 +29,10 @@ TEST(ReadTraining, RefusesUnknownWords) {
     return complaint(small_training, set, [](const JsonReader& json) { read_training(json); });
   };
   EXPECT_EQ(with(""), "");
-  EXPECT_EQ(with("precision=bf32"),
-            "--set precision: \"bf32\" must be \"bf16\" or \"fp8\"; did you mean \"bf16\"?");
+  EXPECT_EQ(
+      with("precision=bf32"),
+      "--set precision: \"bf32\" must be \"bf16\", \"fp8\", \"mxfp8\" or \"fp4\"; did you mean "
+      "\"bf16\"?");
   EXPECT_EQ(with("recompute=selectiv"),
             "--set recompute: \"selectiv\" must be \"none\", \"selective\" or \"full\"; did you "
             "mean \"selective\"?");
