@@ -12,11 +12,13 @@ namespace trnsim {
 /// schedule; then the optimizer.
 class StageBlocks {
  public:
-  StageBlocks(const Job& job, uint64_t stage, ModelParts parts);
+  /// `merged`: passes beside which no collective of data parallelism runs are one block each.
+  StageBlocks(const Job& job, uint64_t stage, ModelParts parts, bool merged = false);
 
   struct Place {
     size_t pass = 0;
-    size_t part = 0;
+    size_t part = 0;  // the first in its pass, if there are several
+    size_t parts = 1;
     bool backward = false;
     size_t microbatch = 0;
     bool first_of_pass = false;
@@ -36,7 +38,12 @@ class StageBlocks {
   bool turns_after(size_t block) const;
 
  private:
+  // Parts of the pass in one block.
+  size_t parts_at_once(const Pass& pass) const;
+
   ModelParts parts_;
+  bool merged_;
+  bool always_busy_;  // with collectives of data parallelism
   std::vector<Pass> passes_;
   std::vector<size_t> first_block_;  // of each pass, and the optimizer's
   uint64_t microbatches_;

@@ -46,7 +46,7 @@ class StageWriter {
         stage_(stage),
         collectives_(std::move(collectives)),
         links_(std::move(links)),
-        blocks_(job, stage, parts_of(job, stage, times, plan)),
+        blocks_(job, stage, parts_of(job, stage, times, plan), !times.empty()),
         parallel_(job.layout.zero_stage == 3 ? make_fully_sharded(job, blocks_, *collectives_, plan)
                                              : make_bucketed(job, blocks_, *collectives_, plan)),
         broadcast_(job, stage, plan) {
@@ -116,11 +116,26 @@ class StageWriter {
     return label;
   }
 
+  // All parts of a pass that is one block; memory is not looked at where there are such.
+  TimedOperation sum_of_pass(const StageBlocks::Place& at) const {
+    TimedOperation sum;
+    for (size_t i = 0; i < at.parts; ++i) {
+      const ModelPart& part = blocks_.parts().at(at.backward ? at.part - i : at.part + i);
+      for (const TimedOperation& operation : at.backward ? part.backward : part.forward)
+        sum.seconds += operation.seconds;
+    }
+    return sum;
+  }
+
   Position write_compute(size_t block, Unrolled& program) const {
     const StageBlocks::Place at = blocks_.place(block);
     if (at.first_of_pass) post_receives(at, program);
     const ModelPart& part = blocks_.parts().at(at.part);
-    const std::vector<TimedOperation>& operations = at.backward ? part.backward : part.forward;
+    std::vector<TimedOperation> whole_pass;
+    if (at.parts > 1) whole_pass = {sum_of_pass(at)};
+    const std::vector<TimedOperation>& operations = at.parts > 1  ? whole_pass
+                                                    : at.backward ? part.backward
+                                                                  : part.forward;
     const auto kept = static_cast<int64_t>(part.kept);
     PartSteps steps;
     steps.backward = at.backward;
