@@ -137,6 +137,8 @@ Number JsonReader::as_number(Unit unit, std::vector<Number>* numbers, double low
   Number number;
   number.unit = unit;
   number.place = document_->inner_path(path_);
+  number.file = file();
+  number.path = path_;
   if (!json_->is_object()) {
     number.value = number.low = number.high = as_quantity(unit, low, high);
     if (!document_->stated_by_user(path_))

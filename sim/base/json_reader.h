@@ -34,6 +34,8 @@ struct Number {
   Unit unit = Unit::ratio;
   std::string source;
   std::string place;  // "scale_up.efficiency", in the file that states it
+  std::string file;   // which that is
+  std::string path;   // "system.scale_up.efficiency", in the document that was read
 
   bool assumed() const { return source.rfind("assumed", 0) == 0; }
   operator double() const { return value; }

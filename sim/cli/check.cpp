@@ -17,7 +17,8 @@ std::string check_file(const std::string& path) {
   const Document document = Document::load(path, {});
   const std::string format = JsonReader(document).at("format").as_one_of(
       {"trnsim.scenario.v1", "trnsim.system.v1", "trnsim.chip.v1", "trnsim.workload.v1",
-       "trnsim.library.v1", "trnsim.recipe.v1", "trnsim.replay.v1", "trnsim.result.v1"});
+       "trnsim.library.v1", "trnsim.software.v1", "trnsim.recipe.v1", "trnsim.replay.v1",
+       "trnsim.result.v1"});
   const JsonReader json(document);
   if (format == "trnsim.scenario.v1") {
     load_scenario(path, {});
@@ -35,6 +36,10 @@ std::string check_file(const std::string& path) {
     std::vector<Number> numbers;
     read_library(json, numbers);
     return "collective library";
+  }
+  if (format == "trnsim.software.v1") {
+    read_software(json);
+    return "software profile";
   }
   if (format == "trnsim.workload.v1") {
     read_architecture(json);

@@ -1,5 +1,7 @@
 #include <memory>
+#include <optional>
 
+#include "base/output_file.h"
 #include "cli/questions.h"
 #include "cli/verbs.h"
 #include "plan/comparison.h"
@@ -12,6 +14,7 @@ struct Options {
   std::vector<std::string> sets;
   std::vector<std::string> settings;
   std::string at;
+  std::string out;
   bool json = false;
   bool quiet = false;
   bool assumptions = false;
@@ -27,7 +30,8 @@ ScenarioResult read_stated(const Document& document, const Options& options) {
 }
 
 // A result file is shown as it is, a scenario is simulated: its "format" tells which it is.
-ScenarioResult result_of(const std::string& path, const Options& options) {
+ScenarioResult result_of(const std::string& path, const Options& options,
+                         const UnnamedFile* timeline) {
   const Document document = Document::load(path, {});
   const auto format = document.root().find("format");
   if (format != document.root().end() && *format == "trnsim.result.v1")
@@ -36,13 +40,27 @@ ScenarioResult result_of(const std::string& path, const Options& options) {
   for (Override& setting : parse_settings(options.settings))
     overrides.push_back(std::move(setting));
   if (!options.at.empty()) overrides.push_back({"compare_at", options.at});
-  return answer(load_scenario(path, overrides), {{}, !options.quiet, options.best_layout});
+  return answer(load_scenario(path, overrides),
+                {{}, !options.quiet, options.best_layout, timeline});
 }
 
 int compare(const Options& options) {
-  ScenarioResult all = result_of(options.inputs.front(), options);
+  const std::filesystem::path folder = options.out;
+  if (!folder.empty()) make_folder(folder);
+  std::vector<std::pair<size_t, std::string>> timelines;  // of the scenarios that are simulated
+  const auto result_at = [&](size_t input, size_t run) {
+    std::optional<UnnamedFile> timeline;
+    if (!folder.empty()) timeline.emplace();
+    ScenarioResult result =
+        result_of(options.inputs[input], options, timeline ? &*timeline : nullptr);
+    if (timeline)
+      if (std::string text = timeline->read(); !text.empty())
+        timelines.emplace_back(run, std::move(text));
+    return result;
+  };
+  ScenarioResult all = result_at(0, 0);
   for (size_t i = 1; i < options.inputs.size(); ++i) {
-    const ScenarioResult next = result_of(options.inputs[i], options);
+    const ScenarioResult next = result_at(i, all.runs.size());
     all.name += " | " + next.name;
     if (next.title != all.title) all.title += "\n" + next.title;
     // Only systems of one scenario are explained against one another.
@@ -50,6 +68,7 @@ int compare(const Options& options) {
     all.comparisons.insert(all.comparisons.end(), next.comparisons.begin(), next.comparisons.end());
     all.runs.insert(all.runs.end(), next.runs.begin(), next.runs.end());
   }
+  if (!folder.empty()) write_files(folder, all, timelines);
   print(all, options.json, options.assumptions);
   return 0;
 }
@@ -77,6 +96,9 @@ void add_compare(CLI::App& app, Work& work) {
       ->type_name("KEY:VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  verb->add_option("--out", options->out,
+                   "Folder for result.json, report.txt and report.html (open it in a browser)")
+      ->type_name("DIR");
   verb->add_flag("--json", options->json, "Print one JSON object in place of the report");
   verb->add_flag("--assumptions", options->assumptions,
                  "List the assumed numbers that the report rests on");
@@ -85,7 +107,7 @@ void add_compare(CLI::App& app, Work& work) {
       "Examples:\n"
       "  trnsim compare scenarios/quickstart.json --at cost\n"
       "  trnsim compare scenarios/quickstart.json --at time --best-layout\n"
-      "  trnsim compare out/ring/result.json out/direct/result.json\n"
+      "  trnsim compare out/ring/result.json out/direct/result.json --out out/both\n"
       "Exit code: 0 done, 1 a fault of trnsim, 2 the input is wrong, 3 cannot run: does not fit "
       "in memory, or would take hours");
   verb->callback([options, &work] { work = [options] { return compare(*options); }; });

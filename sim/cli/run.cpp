@@ -1,9 +1,9 @@
 #include <memory>
+#include <optional>
 
 #include "base/output_file.h"
 #include "cli/questions.h"
 #include "cli/verbs.h"
-#include "result/report.h"
 
 namespace trnsim {
 namespace {
@@ -17,6 +17,8 @@ struct Options {
   bool quiet = false;
   bool assumptions = false;
   bool best_layout = false;
+  bool uncertainty = false;
+  Sampling sampling;
 };
 
 int run(const Options& options) {
@@ -27,16 +29,17 @@ int run(const Options& options) {
   Answering answering;
   answering.progress = !options.quiet;
   answering.best_layout = options.best_layout;
+  if (options.uncertainty) answering.sampling = options.sampling;
+  answering.overrides = overrides;
   const std::filesystem::path folder = options.out;
+  std::optional<UnnamedFile> timeline;
   if (!folder.empty()) {
     make_folder(folder);
     answering.trace = folder / "trace.json";
+    answering.timeline = &timeline.emplace();
   }
   const ScenarioResult result = answer(scenario, answering);
-  if (!folder.empty()) {
-    write_file(folder / "result.json", to_json(result).dump(2) + '\n');
-    write_file(folder / "report.txt", text_report(result) + assumptions_report(result));
-  }
+  if (!folder.empty()) write_files(folder, result, {{0, timeline->read()}});
   print(result, options.json, options.assumptions);
   return 0;
 }
@@ -59,14 +62,22 @@ void add_run(CLI::App& app, Work& work) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   verb->add_option("--out", options->out,
-                   "Folder for result.json, report.txt and trace.json (open it in Perfetto or in "
-                   "chrome://tracing)")
+                   "Folder for result.json, report.txt, report.html (open it in a browser) and "
+                   "trace.json (open it in Perfetto or in chrome://tracing)")
       ->type_name("DIR");
   verb->add_flag("--json", options->json, "Print one JSON object in place of the report");
   verb->add_flag("--assumptions", options->assumptions,
                  "List the assumed numbers that the report rests on");
   verb->add_flag("--best-layout", options->best_layout,
                  "Give each system the layout of data parallelism that fits and is fastest on it");
+  CLI::Option* uncertainty = verb->add_flag(
+      "--uncertainty", options->uncertainty,
+      "Draw all numbers that have a range, and print P10, P50 and P90 of step time, exposed "
+      "communication and cost, and which number moves the step most");
+  verb->add_option("--samples", options->sampling.samples, "Draws (200)")
+      ->check(CLI::Range(10, 1'000'000))
+      ->needs(uncertainty);
+  verb->add_option("--seed", options->sampling.seed, "Of the draws (1)")->needs(uncertainty);
   verb->add_flag("-q,--quiet", options->quiet, "No progress on stderr");
   verb->footer(
       "Examples:\n"
@@ -75,6 +86,7 @@ void add_run(CLI::App& app, Work& work) {
       "      --set training.global_batch=1152 --set compare_with=[]\n"
       "  trnsim run scenarios/quickstart.json --set layout.algorithm=direct --json\n"
       "  trnsim run scenarios/quickstart.json --out out/quickstart\n"
+      "  trnsim run scenarios/quickstart.json --uncertainty --samples 1000\n"
       "Exit code: 0 done, 1 a fault of trnsim, 2 the input is wrong, 3 cannot run: does not fit "
       "in memory, or would take hours");
   verb->callback([options, &work] { work = [options] { return run(*options); }; });

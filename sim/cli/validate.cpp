@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/verbs.h"
+#include "result/collective_validation.h"
 #include "result/validation.h"
 
 namespace trnsim {
@@ -32,6 +33,41 @@ int validate_training(const Options& options) {
   return 0;
 }
 
+int validate_collectives(const Options& options) {
+  const std::vector<PublishedCollective> list = load_published_collectives(options.data);
+  const CollectiveRules rules = CollectiveRules::load(options.rules);
+  if (!options.quiet) std::cerr << "simulating " << list.size() << " collectives\n";
+  const CollectiveValidation validation = validate(list, rules, fidelity_of(options.fidelity));
+  std::cout << (options.json ? to_json(validation).dump(2) + '\n' : text_report(validation));
+  std::cout.flush();
+  if (!std::cout) throw InputError("standard output: cannot be written");
+  return 0;
+}
+
+void add_collectives(CLI::App& verb, Work& work) {
+  auto options = std::make_shared<Options>();
+  options->rules = TRNSIM_DATA_DIR "/validation/collectives.json";
+  options->fidelity = "phase";
+  CLI::App* collectives = verb.add_subcommand(
+      "collectives", "Simulate published measurements of collectives and compare the times");
+  collectives->add_option("data", options->data, "List of published measurements")->required();
+  collectives->add_option(
+      "--rules", options->rules,
+      "How a measurement becomes a collective on a system; without it, the file "
+      "of this project");
+  collectives->add_option("--fidelity", options->fidelity, "message, phase or analytic")
+      ->check(CLI::IsMember({"message", "phase", "analytic"}));
+  collectives->add_flag("--json", options->json, "Print one JSON object in place of the report");
+  collectives->add_flag("-q,--quiet", options->quiet, "No progress on stderr");
+  collectives->footer(
+      "Examples:\n"
+      "  trnsim validate collectives tests/validation/collectives.json\n"
+      "Exit code: 0 done, 1 a fault of trnsim, 2 the input is wrong. What cannot be simulated is "
+      "listed with the reason");
+  collectives->callback(
+      [options, &work] { work = [options] { return validate_collectives(*options); }; });
+}
+
 }  // namespace
 
 void add_validate(CLI::App& app, Work& work) {
@@ -55,6 +91,7 @@ void add_validate(CLI::App& app, Work& work) {
       "are listed with the reason");
   training->callback(
       [options, &work] { work = [options] { return validate_training(*options); }; });
+  add_collectives(*verb, work);
 }
 
 }  // namespace trnsim

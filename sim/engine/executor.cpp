@@ -4,6 +4,7 @@
 #include <deque>
 #include <utility>
 
+#include "engine/analytic_medium.h"
 #include "engine/execution_state.h"
 #include "engine/rendezvous.h"
 
@@ -19,6 +20,7 @@ class Executor {
         medium_(medium),
         whole_phases_(fidelity != Fidelity::message),
         tax_(interference.tax),
+        no_delays_(interference.no_delays),
         sinks_(sinks),
         ranks_(graph.ranks.size()),
         rendezvous_(graph.messages.size()) {
@@ -95,7 +97,7 @@ class Executor {
     const auto* exchange = std::get_if<Exchange>(&step.work);
     if (exchange == nullptr || !exchange->posted) start_exchange(rank, position);
     if (const auto* delay = std::get_if<Delay>(&step.work))
-      medium_.after(delay->seconds, {Event::Kind::delay_passed, rank, position});
+      medium_.after(no_delays_ ? 0 : delay->seconds, {Event::Kind::delay_passed, rank, position});
     else
       begin_hop(rank, position);
   }
@@ -364,6 +366,7 @@ class Executor {
   Medium& medium_;
   const bool whole_phases_;
   const double tax_;
+  const bool no_delays_;
   const std::vector<Sink*>& sinks_;
   std::vector<Unrolled> programs_;
   std::vector<size_t> entered_;  // blocks of each program that some rank has begun
@@ -382,6 +385,13 @@ class Executor {
 Seconds execute(const Graph& graph, Medium& medium, Fidelity fidelity,
                 const Interference& interference, const std::vector<Sink*>& sinks) {
   return Executor(graph, medium, fidelity, interference, sinks).run();
+}
+
+Seconds execute_with_free_communication(Graph graph, const std::vector<Sink*>& sinks) {
+  for (MessageClass& message : graph.messages) message.latency = message.seconds_per_byte = 0;
+  for (std::vector<bool>& receives : graph.receives) receives.assign(receives.size(), false);
+  const std::unique_ptr<Medium> medium = make_analytic_medium(graph);
+  return execute(graph, *medium, Fidelity::analytic, {.no_delays = true}, sinks);
 }
 
 }  // namespace trnsim

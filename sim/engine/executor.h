@@ -44,10 +44,15 @@ class Stuck : public std::logic_error {
 /// Part of a chip's compute that is lost while a collective is in progress on it.
 struct Interference {
   double tax = 0;
+  bool no_delays = false;  // what a collective library takes before data moves is not waited for
 };
 
 /// Plays the graph to its end and returns the time at which the last step ended. Throws Stuck.
 Seconds execute(const Graph& graph, Medium& medium, Fidelity fidelity,
                 const Interference& interference, const std::vector<Sink*>& sinks);
+
+/// The same in analytic fidelity if communication took no time: messages, sums and delays of
+/// collectives have no duration and tax nothing.
+Seconds execute_with_free_communication(Graph graph, const std::vector<Sink*>& sinks);
 
 }  // namespace trnsim

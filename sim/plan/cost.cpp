@@ -54,20 +54,38 @@ double fill(double tiles, double processors) {
   return tiles / (processors * std::ceil(tiles / processors));
 }
 
+// What is lost at the ends of the inner dimension and of the result.
+double product_fill(const Operation& operation, const ProductFill& fill) {
+  if (operation.rows == 0) return 1;
+  const double results = std::sqrt(operation.rows * operation.columns);
+  return operation.inner / (operation.inner + fill.inner) * results / (results + fill.results);
+}
+
+// Products, softmax and dropout as kernels of their own. Bytes of HBM for each score forward:
+// written by the first product (2), read and written by scaling, mask and softmax (4), by dropout
+// with its mask (5), read by the second product (2); backward 19 of the same kinds.
+Seconds unfused_attention(const Operation& operation, const Chip& chip) {
+  const double products = operation.scores * 4 * operation.head_dim * (operation.backward ? 2 : 1);
+  const double bytes = operation.scores * (operation.backward ? 19 : 13);
+  return products / (chip.peak.at("bf16") * chip.gemm_efficiency) +
+         bytes / (chip.hbm_bandwidth * chip.hbm_efficiency);
+}
+
 // The fastest of both orientations of a tile and of powers of two of splits of the inner dimension.
 Seconds product_seconds(const Operation& operation, const Chip& chip, double flops_per_second) {
-  const Seconds busy = operation.flops / flops_per_second;
+  const Seconds busy = operation.flops / (flops_per_second * product_fill(operation, chip.fill));
   if (chip.tiles.processors.value == 0 || operation.rows == 0) return busy;
   constexpr double bf16 = 2;  // bytes
   constexpr double fp32 = 4;
   constexpr double most_splits = 64;
   const ProductTiles& tile = chip.tiles;
-  const double results = operation.rows * operation.columns;
+  const double results = operation.groups * operation.rows * operation.columns;
   const double bytes_per_second = chip.hbm_bandwidth * chip.hbm_efficiency;
   Seconds best = std::numeric_limits<double>::infinity();
   for (const auto& [high, wide] : {std::pair{tile.rows.value, tile.columns.value},
                                    std::pair{tile.columns.value, tile.rows.value}}) {
-    const double tiles = std::ceil(operation.rows / high) * std::ceil(operation.columns / wide);
+    const double tiles =
+        operation.groups * std::ceil(operation.rows / high) * std::ceil(operation.columns / wide);
     // Tiles at the edge are made whole.
     const double waste = tiles * high * wide / results;
     for (double splits = 1; splits <= most_splits; splits *= 2) {
@@ -101,7 +119,20 @@ Seconds cast_seconds(const Operation& operation, const Chip& chip, const Trainin
   const double elements = operation.backward
                               ? (casts_gradient ? gradient : 0)
                               : operation.inner * (operation.rows + operation.columns);
-  return cast_bytes(training.precision) * elements / (chip.hbm_bandwidth * chip.hbm_efficiency);
+  return cast_bytes(training.precision) * operation.groups * elements /
+         (chip.hbm_bandwidth * chip.hbm_efficiency);
+}
+
+double grouped_efficiency(const Operation& operation, const Chip& chip, const Training& training) {
+  if (operation.groups <= 1) return 1;
+  if (training.software && training.software->grouped_efficiency)
+    return *training.software->grouped_efficiency;
+  return chip.grouped_efficiency ? chip.grouped_efficiency->value : 1;
+}
+
+double token_passes(const Operation& operation, const Training& training) {
+  const bool stated = operation.of_tokens && training.software && training.software->token_passes;
+  return stated ? training.software->token_passes->value : 1;
 }
 
 double product_efficiency(const std::string& precision, const Chip& chip) {
@@ -115,9 +146,8 @@ double product_efficiency(const std::string& precision, const Chip& chip) {
 std::vector<PartOperations> model_operations(const Architecture& model, const Training& training,
                                              const Layout& layout) {
   std::vector<PartOperations> parts =
-      model.convolutional
-          ? convolutional_operations(model, training)
-          : transformer_operations(tensor_shard(model, layout.tensor), training, layout);
+      model.convolutional ? convolutional_operations(model, training)
+                          : transformer_operations(rank_shard(model, layout), training, layout);
   for (size_t i = 1; i + 1 < parts.size(); ++i)
     parts[i].again = recomputed(parts[i].forward, training.recompute);
   return parts;
@@ -151,18 +181,45 @@ double recomputed_flops(const Architecture& model, const Training& training, con
   return sum;
 }
 
+double slowest_of(uint64_t chips, double spread) {
+  if (chips < 2 || spread == 0) return 1;
+  // The expected largest of so many standard normal values: of the chance that all are below x,
+  // the integral of what it lacks above 0 and of what it has below.
+  constexpr double reach = 9;
+  constexpr int steps = 4096;
+  const auto n = static_cast<double>(chips);
+  const auto all_below = [n](double x) {
+    return std::exp(n * std::log1p(-0.5 * std::erfc(x / std::sqrt(2.0))));
+  };
+  const double width = reach / steps;
+  double sum = 0;
+  for (int i = 0; i < steps; ++i) {
+    const double x = (i + 0.5) * width;
+    sum += (1 - all_below(x)) - std::exp(n * std::log(0.5 * std::erfc(x / std::sqrt(2.0))));
+  }
+  return 1 + spread * sum * width;
+}
+
 Seconds duration(const Operation& operation, const Chip& chip, const Training& training) {
   // Attention's core and the logits stay in bf16 where the rest of the model is fp8.
   const bool bf16_only = operation.kind == Operation::Kind::attention || operation.full_precision;
   const auto peak = chip.peak.find(bf16_only ? "bf16" : training.peak());
   if (peak == chip.peak.end()) throw std::logic_error("the chip has no peak for this precision");
+  const bool unfused =
+      operation.kind == Operation::Kind::attention && training.attention_kernel == "unfused";
   const Seconds compute =
-      operation.kind == Operation::Kind::attention
+      unfused ? unfused_attention(operation, chip)
+      : operation.kind == Operation::Kind::attention
           ? operation.flops / (peak->second * attention_efficiency(operation, chip, training))
-          : product_seconds(operation, chip, peak->second * product_efficiency(peak->first, chip));
-  const Seconds memory = operation.bytes / (chip.hbm_bandwidth * chip.hbm_efficiency);
-  return std::max(compute, memory) + cast_seconds(operation, chip, training) +
-         operation.kernels * chip.op_overhead;
+          : product_seconds(operation, chip,
+                            peak->second * product_efficiency(peak->first, chip) *
+                                grouped_efficiency(operation, chip, training));
+  const Seconds memory = token_passes(operation, training) * operation.bytes /
+                         (chip.hbm_bandwidth * chip.hbm_efficiency);
+  return operation.part * (std::max(compute, memory) + cast_seconds(operation, chip, training)) +
+         operation.kernels *
+             (training.software ? training.software->op_overhead : chip.op_overhead) +
+         (training.software && operation.routes ? training.software->routing_overhead.value : 0);
 }
 
 }  // namespace trnsim

@@ -22,6 +22,11 @@ Operations optimizer_step(uint64_t parameters, const Training& training);
 double recomputed_flops(const Architecture& model, const Training& training,
                         const Layout& layout = {});
 
+/// By what factor the slowest of so many chips is expected to be slower than the mean one, if their
+/// times are normally distributed with this standard deviation, as a part of the mean: 1 + spread
+/// times the expected largest of so many standard normal values.
+double slowest_of(uint64_t chips, double spread);
+
 /// Seconds that a chip takes: the larger of FLOPs and bytes over what the chip reaches of its peaks
 /// (roofline; Williams et al., CACM 2009), and the chip's overhead for each kernel.
 ///

@@ -5,8 +5,6 @@
 namespace trnsim {
 namespace {
 
-constexpr Bytes bf16 = 2;
-
 class FullySharded final : public DataParallel {
  public:
   FullySharded(const Job& job, const StageBlocks& blocks, TrainingCollectives& collectives,
@@ -14,6 +12,7 @@ class FullySharded final : public DataParallel {
       : layout_(job.layout),
         blocks_(blocks),
         parts_(blocks.parts()),
+        held_(job.training.parameter_bytes()),
         wire_(job.training.reduction_bytes()),
         collectives_(collectives) {
     for (const ModelPart& part : parts_.kinds) announce(part, collectives, plan);
@@ -53,7 +52,7 @@ class FullySharded final : public DataParallel {
     const bool stays = stays_gathered() ? !at.backward || !blocks_.is_last_microbatch(at)
                                         : !at.backward && (blocks_.turns_after(block) ||
                                                            !layout_.reshard_after_forward);
-    return stays ? 0 : static_cast<int64_t>(bf16 * parts_.at(at.part).parameters);
+    return stays ? 0 : static_cast<int64_t>(held_ * parts_.at(at.part).parameters);
   }
 
  private:
@@ -83,7 +82,7 @@ class FullySharded final : public DataParallel {
   void announce(const ModelPart& part, TrainingCollectives& collectives, Plan& plan) {
     if (!collectives.shard.axes.empty()) {
       collectives.announce(plan, CollectiveOp::all_gather, parameters_of(part), collectives.shard,
-                           bf16 * part.parameters);
+                           held_ * part.parameters);
       if (part.trained > 0)
         collectives.announce(plan, CollectiveOp::reduce_scatter, gradients_of(part),
                              collectives.shard, wire_ * part.trained);
@@ -110,7 +109,7 @@ class FullySharded final : public DataParallel {
   void gather(size_t block, size_t ahead, Unrolled& program) const {
     const StageBlocks::Place at = blocks_.place(block);
     const ModelPart& part = parts_.at(at.part);
-    const Bytes bytes = bf16 * part.parameters;
+    const Bytes bytes = held_ * part.parameters;
     std::vector<Position> after;
     // A gathered layer is freed when it has been computed: only then is there room for one more.
     if (block > ahead)
@@ -144,6 +143,7 @@ class FullySharded final : public DataParallel {
   Layout layout_;
   const StageBlocks& blocks_;
   const ModelParts& parts_;
+  Bytes held_;  // bytes of a parameter as it is gathered
   Bytes wire_;  // bytes of a gradient in the reduction
   const TrainingCollectives& collectives_;
 };

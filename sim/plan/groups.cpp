@@ -96,6 +96,12 @@ LayoutGroups layout_groups(const System& system, const Layout& layout) {
   LayoutGroups made;
   made.tensor = axes_of(Split::tensor);
   made.context = axes_of(Split::context);
+  if (layout.splits_experts()) {
+    const uint64_t apart = layout.expert_stride();
+    made.experts = group_axes(system, static_cast<Rank>(apart), static_cast<Rank>(layout.expert));
+    made.expert_replicas = group_axes(system, static_cast<Rank>(apart * layout.expert),
+                                      static_cast<Rank>(layout.expert_replicas()));
+  }
   const bool data_first = layout.stride(Split::data) < layout.stride(Split::context);
   const Split inner = data_first ? Split::data : Split::context;
   const Split outer = data_first ? Split::context : Split::data;
@@ -119,7 +125,20 @@ std::vector<std::vector<Axis>> axes_with_choice(const System& system, const Layo
   const LayoutGroups groups = layout_groups(system, layout);
   std::vector<std::vector<Axis>> all{groups.shard, groups.across, groups.tensor};
   if (layout.context_method == ContextMethod::all_gather) all.push_back(groups.context);
+  if (layout.splits_experts()) all.push_back(groups.expert_replicas);
   return all;
+}
+
+std::pair<std::vector<Axis>, std::vector<Axis>> inside_and_across(const System& system,
+                                                                  const std::vector<Axis>& axes) {
+  std::pair<std::vector<Axis>, std::vector<Axis>> parts;
+  for (const Axis& axis : axes) {
+    const bool inside =
+        std::any_of(system.scale_up.begin(), system.scale_up.end(),
+                    [&](const FabricDimension& of) { return of.name == axis.name; });
+    (inside ? parts.first : parts.second).push_back(axis);
+  }
+  return parts;
 }
 
 Axis pipeline_axis(const Layout& layout) {

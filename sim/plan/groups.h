@@ -32,6 +32,8 @@ std::vector<Axis> group_axes(const System& system, Rank stride, Rank count);
 /// (all replicas, if nothing is), and `across` those that hold the same shard.
 struct LayoutGroups {
   std::vector<Axis> tensor, context, replicas, shard, across;
+  /// Those that share out the experts of a layer, and those that hold the same ones.
+  std::vector<Axis> experts, expert_replicas;
 };
 /// Throws std::invalid_argument as split_axes() does, if the shard does not lie along the replicas'
 /// axes.
@@ -39,6 +41,10 @@ LayoutGroups layout_groups(const System& system, const Layout& layout);
 
 /// The axes of those of the groups whose collectives can pass in several ways.
 std::vector<std::vector<Axis>> axes_with_choice(const System& system, const Layout& layout);
+
+/// Of a group's axes those along dimensions of a unit, and the others.
+std::pair<std::vector<Axis>, std::vector<Axis>> inside_and_across(const System& system,
+                                                                  const std::vector<Axis>& axes);
 
 /// The ranks that differ only in their pipeline stage.
 Axis pipeline_axis(const Layout& layout);

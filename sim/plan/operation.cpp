@@ -20,6 +20,16 @@ Operation matrix_product(const std::string& name, double rows, double inner, dou
   return made;
 }
 
+Operation grouped_product(const std::string& name, double groups, double rows, double inner,
+                          double columns) {
+  Operation made = matrix_product(name, rows, inner, columns);
+  made.groups = groups;
+  made.flops *= groups;
+  made.bytes *= groups;
+  made.parameters *= static_cast<uint64_t>(groups);
+  return made;
+}
+
 Operation memory_operation(const std::string& name, double bytes, uint64_t parameters) {
   return {.name = name, .kind = Operation::Kind::memory, .bytes = bytes, .parameters = parameters};
 }
@@ -36,6 +46,7 @@ Operations backward_of(const Operations& forward) {
   for (auto op = forward.rbegin(); op != forward.rend(); ++op) {
     Operation made = *op;
     made.backward = true;
+    made.routes = false;
     switch (op->kind) {
       case Operation::Kind::matrix:
         made.bias = false;
@@ -44,8 +55,8 @@ Operations backward_of(const Operations& forward) {
         std::swap(made.inner, made.columns);  // (rows x columns) (columns x inner)
         if (op->input_gradient) backward.push_back(made);
         if (op->bias)
-          backward.push_back(
-              memory_operation(op->name + " bias gradient", bf16 * op->rows * op->columns));
+          backward.push_back(memory_operation(op->name + " bias gradient",
+                                              bf16 * op->groups * op->rows * op->columns));
         if (op->frozen) continue;
         made.name = op->name + " weight gradient";
         made.parameters = op->parameters;

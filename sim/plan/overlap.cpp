@@ -3,8 +3,6 @@
 namespace trnsim {
 namespace {
 
-constexpr double bf16 = 2;  // bytes
-
 bool is_product(const Operation& operation) { return operation.kind == Operation::Kind::matrix; }
 
 // What all of the next operation, or all of the one before, waits for.
@@ -16,10 +14,7 @@ bool is_collective_over_tensor(const Operation& operation) {
 
 Operation piece_of_product(const Operation& whole, uint32_t pieces) {
   Operation piece = whole;
-  piece.rows /= pieces;
-  piece.flops /= pieces;
-  piece.bytes =
-      bf16 * (piece.rows * piece.inner + piece.inner * piece.columns + piece.rows * piece.columns);
+  piece.part /= pieces;
   piece.parameters = 0;
   return piece;
 }
@@ -59,6 +54,7 @@ Operations passed_round(const Operations& operations) {
     Operation block = operation;
     block.blocks = 1;
     block.flops /= operation.blocks;
+    block.scores /= operation.blocks;
     block.bytes /= operation.blocks;
     Transfer next{Transfer::Over::context,
                   CollectiveOp::send_recv,

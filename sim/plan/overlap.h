@@ -11,8 +11,9 @@ Operations passed_round(const Operations& operations);
 
 /// Collectives over tensor beside the products next to them. One before a product goes in `pieces`,
 /// of which each lets a piece of the product begin, by rows; one after a product goes in pieces
-/// that follow those of the product; one after the gradient of weights runs beside that product,
-/// which it does not need.
+/// that follow those of the product, each its part of the product's time (Transformer Engine runs
+/// them on streams of their own, so that one fills what the end of another leaves idle); one after
+/// the gradient of weights runs beside that product, which it does not need.
 Operations in_pieces(const Operations& operations, uint32_t pieces);
 
 }  // namespace trnsim

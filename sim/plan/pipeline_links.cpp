@@ -75,7 +75,7 @@ void PipelineLinks::add_direction(bool backward, Plan& plan) {
 }
 
 void PipelineLinks::add_embedding(const Job& job, Plan& plan) {
-  const Architecture shard = tensor_shard(job.model, job.layout.tensor);
+  const Architecture shard = rank_shard(job.model, job.layout);
   Bytes bytes = job.training.reduction_bytes() * shard.vocabulary * shard.hidden;
   if (job.layout.zero_stage == 3) bytes = divide_up(bytes, job.layout.shard);
   embedding_.pattern = static_cast<PatternId>(plan.patterns.size());

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -137,7 +138,15 @@ struct Name {
   What what = What::computed;
   int32_t index = 0;
   int32_t microbatch = 0;
-  auto operator<=>(const Name&) const = default;  // NOLINT(modernize-use-nullptr): a false alarm
+  bool operator==(const Name&) const = default;
+
+  struct Hash {
+    size_t operator()(const Name& name) const {
+      const uint64_t both = static_cast<uint64_t>(static_cast<uint32_t>(name.index)) << 32 |
+                            static_cast<uint32_t>(name.microbatch);
+      return std::hash<uint64_t>{}((both + static_cast<uint64_t>(name.what)) * 0x9e3779b97f4a7c15);
+    }
+  };
 };
 
 class Unrolled;
@@ -229,7 +238,7 @@ class Unrolled {
   size_t next_block_ = 0;
   std::vector<Position> last_on_stream_;
   std::vector<uint64_t> exchanges_on_pattern_;
-  std::map<Name, Position> names_;
+  std::unordered_map<Name, Position, Name::Hash> names_;
 };
 
 }  // namespace trnsim

@@ -9,24 +9,6 @@ namespace {
 
 using nlohmann::json;
 
-// One condition: a value, a list of values (null: not stated), or {"from", "to"}, both inclusive.
-bool holds(const json& condition, const json& stated) {
-  if (condition.is_array())
-    return std::any_of(condition.begin(), condition.end(),
-                       [&](const json& value) { return holds(value, stated); });
-  if (condition.is_object())
-    return stated.is_number() && stated.get<double>() >= condition.value("from", -1e300) &&
-           stated.get<double>() <= condition.value("to", 1e300);
-  return condition == stated;
-}
-
-bool applies(const json& when, const PublishedRun& run) {
-  return std::all_of(when.items().begin(), when.items().end(), [&](const auto& condition) {
-    const auto found = run.configuration.find(condition.key());
-    return holds(condition.value(), found == run.configuration.end() ? json() : *found);
-  });
-}
-
 // "$key" stands for what the run states of itself, "$key*2" and "$key/2" for twice and half of it.
 json filled(const json& part, const PublishedRun& run) {
   if (part.is_object()) {
@@ -59,12 +41,6 @@ uint64_t chips_of_a_domain(const PublishedRun& run) {
                    std::to_string(domain));
 }
 
-void check_bounds(JsonReader bounds) {
-  for (const char* key : {"from", "to"})
-    if (auto bound = bounds.find(key)) bound->as_quantity(Unit::ratio, -1e300, 1e300);
-  bounds.reject_unknown_keys();
-}
-
 bool fits(const Job& job) {
   return total(memory_parts(job.model, job.training, job.layout)) <=
          static_cast<Bytes>(job.system.chip.hbm_capacity.value);
@@ -75,9 +51,9 @@ std::vector<json> recomputations(const json& training, uint64_t layers) {
   const auto mode = [](const json& name) { return json::object({{"recompute", name}}); };
   if (training.contains("recompute")) return {mode(training["recompute"])};
   std::vector<json> modes{mode("none"), mode("selective")};
-  // Of full recomputation in so many layers of a stage, eighths are tried.
-  constexpr uint64_t steps = 8;
-  for (uint64_t step = 1; step < steps && layers >= steps; ++step) {
+  // Of full recomputation in so many layers of a chunk, at most eighths are tried.
+  const uint64_t steps = std::min<uint64_t>(8, layers);
+  for (uint64_t step = 1; step < steps; ++step) {
     modes.push_back(mode("full"));
     modes.back()["recompute_layers"] = layers * step / steps;
   }
@@ -120,39 +96,27 @@ ReplayRules ReplayRules::load(const std::filesystem::path& file) {
   root.at("format").as_one_of({"trnsim.replay.v1"});
   ReplayRules rules;
   rules.folder_ = file.parent_path();
-  const auto read = [&](const char* list, const char* then, std::vector<Rule>& made) {
-    for (JsonReader& rule : root.at(list).items()) {
-      for (auto& [key, condition] : rule.at("when").members())
-        if (condition.is_object()) check_bounds(condition);
-      if (std::string(then) == "set")
-        rule.at(then).members();
-      else
-        rule.at(then).as_string();
-      if (rule.at("source").as_string().empty()) rule.at("source").fail("must not be empty");
-      rule.reject_unknown_keys();
-      const json& one = document.root()[list][made.size()];
-      made.push_back({one["when"], one[then]});
-    }
-  };
-  read("refusals", "why", rules.refusals_);
-  read("systems", "system", rules.systems_);
-  read("settings", "set", rules.settings_);
+  rules.refusals_ = read_rules(document, "refusals", "why");
+  rules.systems_ = read_rules(document, "systems", "system");
+  rules.settings_ = read_rules(document, "settings", "set");
+  for (const char* list : {"refusals", "systems", "settings"}) root.find(list);
   root.reject_unknown_keys();
   return rules;
 }
 
 json ReplayRules::scenario(const PublishedRun& run) const {
   for (const Rule& rule : refusals_)
-    if (applies(rule.when, run)) throw InputError(rule.then.get<std::string>());
-  const auto system = std::find_if(systems_.begin(), systems_.end(),
-                                   [&](const Rule& rule) { return applies(rule.when, run); });
+    if (rule.applies_to(run.configuration)) throw InputError(rule.then.get<std::string>());
+  const auto system = std::find_if(systems_.begin(), systems_.end(), [&](const Rule& rule) {
+    return rule.applies_to(run.configuration);
+  });
   if (system == systems_.end())
     throw InputError("no rule names a system for " + run.accelerator + " on fabric " +
                      run.configuration.value("fabric", "unstated"));
   json made = {{"format", "trnsim.scenario.v1"}, {"name", run.id}};
   made["system"]["file"] = system->then;
   for (const Rule& rule : settings_)
-    if (applies(rule.when, run)) made.merge_patch(filled(rule.then, run));
+    if (rule.applies_to(run.configuration)) made.merge_patch(filled(rule.then, run));
   made["system"]["units"] = run.accelerators / chips_of_a_domain(run);
   return made;
 }
@@ -167,7 +131,7 @@ Replay replay(const PublishedRun& run, const ReplayRules& rules, Fidelity fideli
     const uint64_t chunks = scenario["layout"].value("pipeline", uint64_t{1}) *
                             scenario["layout"].value("virtual_stages", uint64_t{1});
     const std::vector<json> modes =
-        recomputations(training, run.configuration.value("layers", uint64_t{0}) / chunks);
+        recomputations(training, divide_up(run.configuration.value("layers", uint64_t{0}), chunks));
     made.why = "does not fit in memory";
     for (const json& batch : batches) {
       for (const json& mode : modes) {
@@ -181,6 +145,8 @@ Replay replay(const PublishedRun& run, const ReplayRules& rules, Fidelity fideli
         if (batches.size() > 1) made.assumed.push_back("micro_batch " + batch.dump());
         if (modes.size() > 1) made.assumed.push_back(words_of(mode));
         made.job = job;
+        scenario.erase("name");
+        made.scenario = scenario.dump() + std::to_string(chips_of_a_domain(run));
         made.why.clear();
         return made;
       }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plan/published_run.h"
+#include "plan/rule.h"
 #include "plan/scenario.h"
 
 namespace trnsim {
@@ -25,11 +26,6 @@ class ReplayRules {
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
-  struct Rule {
-    nlohmann::json when;  // key of a run: the values that it may have, or from and to
-    nlohmann::json then;  // a part of a scenario; of a system its file; else why nothing is run
-  };
-
   std::filesystem::path folder_;
   std::vector<Rule> refusals_;  // any that applies
   std::vector<Rule> systems_;   // the first that applies
@@ -39,6 +35,7 @@ class ReplayRules {
 /// A published run as a job.
 struct Replay {
   std::optional<Job> job;
+  std::string scenario;              // what the job was read from; runs that share it share the job
   std::vector<std::string> assumed;  // what the run does not state, and what was taken
   std::string why;                   // there is no job
 };

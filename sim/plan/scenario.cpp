@@ -108,7 +108,7 @@ void check_peaks(const Job& job, const JsonReader& training) {
   const std::string& kernel = job.training.attention_kernel;
   std::vector<std::string> known;
   for (const auto& [name, described] : job.system.chip.attention) known.push_back(name);
-  if (!kernel.empty() && !job.system.chip.attention.contains(kernel))
+  if (!kernel.empty() && kernel != "unfused" && !job.system.chip.attention.contains(kernel))
     place_of(training, "attention_kernel")
         .fail('"' + kernel + "\" is no attention kernel of " + job.system.chip.name +
               (known.empty() ? "; it describes none" : "; it has " + one_of(known)));

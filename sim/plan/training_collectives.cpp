@@ -43,6 +43,22 @@ TrainingCollectives::TrainingCollectives(const Job& job, Plan& plan)
     return streams_of_groups_[group] = static_cast<StreamId>(plan.streams.size() - 1);
   };
   if (layout.tensor > 1) tensor = make(job, "tensor", groups.tensor, add_stream("tensor"), plan);
+  if (layout.splits_experts())
+    expert_replicas = make(job, "expert replicas", groups.expert_replicas, 1, plan);
+  if (layout.expert > 1) {
+    const StreamId stream = add_stream("experts");
+    const auto make_experts = [&](const std::string& name, const std::vector<Axis>& axes) {
+      streams_of_groups_[name] = stream;
+      return make_group(plan, CollectiveOp::all_to_all, name, axes, layout.algorithms);
+    };
+    const auto [inside, across_units] = inside_and_across(job.system, groups.experts);
+    if (layout.deduplicates_tokens && !across_units.empty()) {
+      experts_inside = make_experts("experts inside a unit", inside);
+      experts_across = make_experts("experts across units", across_units);
+    } else {
+      experts = make_experts("experts", groups.experts);
+    }
+  }
   if (layout.context == 1) return;
   const StreamId stream = add_stream("context");
   const CollectiveOp op = context_op(layout.context_method);
@@ -68,6 +84,22 @@ Group TrainingCollectives::make(const Job& job, const std::string& name,
   for (const auto& [op, algorithms] : job.layout.algorithms_of)
     variants_[{collective_op_of(op), name}] = by(algorithms);
   return by(job.layout.algorithms);
+}
+
+const Group& TrainingCollectives::over(Transfer::Over over) const {
+  switch (over) {
+    case Transfer::Over::tensor:
+      return tensor;
+    case Transfer::Over::context:
+      return context;
+    case Transfer::Over::experts_inside:
+      return experts_inside;
+    case Transfer::Over::experts_across:
+      return experts_across;
+    case Transfer::Over::experts:
+      break;
+  }
+  return experts;
 }
 
 const Group& TrainingCollectives::variant(CollectiveOp op, const Group& group) const {
@@ -108,8 +140,8 @@ Position TrainingCollectives::add(Unrolled& program, CollectiveOp op, const std:
 
 ParameterBroadcast::ParameterBroadcast(const Job& job, uint64_t stage, Plan& plan) {
   if (!job.layout.broadcast_parameters || job.layout.replicas() == 1) return;
-  constexpr Bytes bf16 = 2;
-  bytes_ = bf16 * stage_parameters(tensor_shard(job.model, job.layout.tensor), job.layout, stage);
+  bytes_ = job.training.parameter_bytes() *
+           stage_parameters(rank_shard(job.model, job.layout), job.layout, stage);
   constexpr CollectiveOp op = CollectiveOp::broadcast;
   chains_ = make_group(plan, op, "data", layout_groups(job.system, job.layout).replicas, {});
   steps_.stream = 1;  // of gathers, whether or not it is theirs alone

@@ -23,6 +23,11 @@ class TrainingCollectives {
   Group shard, across;
   /// Those that split products, and sequences. `context` runs what the layout's method needs.
   Group tensor, context;
+  /// Those that share out the experts of a layer, and those that hold the same ones where these are
+  /// others than hold the rest of a layer.
+  Group experts, expert_replicas;
+  /// Of the first those inside a unit, and those across units.
+  Group experts_inside, experts_across;
 
   /// A collective that the plan will have; to be called before it is added.
   void announce(Plan& plan, CollectiveOp op, const std::string& what, const Group& group,
@@ -32,9 +37,7 @@ class TrainingCollectives {
                Bytes bytes, Label label, std::vector<Position> after, int64_t memory_at_begin = 0,
                int64_t memory_at_end = 0) const;
 
-  const Group& over(Transfer::Over over) const {
-    return over == Transfer::Over::tensor ? tensor : context;
-  }
+  const Group& over(Transfer::Over over) const;
   /// The stream on which a collective of this kind over this group runs.
   StreamId stream(CollectiveOp op, const Group& group) const;
   const Reduction& reduction() const { return reduction_; }

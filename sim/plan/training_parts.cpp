@@ -1,9 +1,11 @@
 #include "plan/training_parts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
+#include "plan/groups.h"
 #include "plan/overlap.h"
 #include "workload/stages.h"
 
@@ -27,19 +29,56 @@ uint16_t name_index(Plan& plan, const std::string& name) {
   return index;
 }
 
+namespace {
+
+// Tokens that cross the network once for each unit with experts of theirs, and are copied there. Of
+// N units k experts, each anywhere, are on N (1 - (1 - 1/N)^k).
+void add_deduplicated(const Operation& op, double units, std::vector<TimedOperation>& made) {
+  TimedOperation inside{.what = op.name, .transfer = op.transfer};
+  inside.transfer->over = Transfer::Over::experts_inside;
+  TimedOperation across{.what = op.name, .transfer = op.transfer};
+  across.transfer->over = Transfer::Over::experts_across;
+  const double copies = op.transfer.copies;
+  across.transfer->bytes = static_cast<Bytes>(static_cast<double>(op.transfer.bytes) / copies *
+                                              units * (1 - std::pow(1 - 1 / units, copies)));
+  made.push_back(across);
+  made.push_back(inside);
+}
+
+// Over how many units the ranks of an expert group lie whose tokens are deduplicated; else 1.
+double units_of_experts(const Job& job) {
+  if (!job.layout.deduplicates_tokens) return 1;
+  double units = 1;
+  for (const Axis& axis :
+       inside_and_across(job.system, layout_groups(job.system, job.layout).experts).second)
+    units *= axis.size;
+  return units;
+}
+
+}  // namespace
+
 std::vector<TimedOperation> timed(Operations operations, const Job& job, Plan& plan) {
   operations = passed_round(operations);
   if (job.layout.overlap_tensor && job.layout.tensor > 1)
     operations = in_pieces(operations, static_cast<uint32_t>(job.layout.tensor));
+  // All wait for the slowest chip, in each collective anew.
+  const double slowest = slowest_of(job.system.chips(), job.system.chip.speed_spread);
+  const double units = units_of_experts(job);
   std::vector<TimedOperation> made;
   for (const Operation& op : operations) {
     if (op.kind == Operation::Kind::transfer) {
-      if (op.transfer.op) made.push_back({.what = op.name, .transfer = op.transfer});
+      if (!op.transfer.op) continue;
+      if (op.transfer.over == Transfer::Over::experts && units > 1)
+        add_deduplicated(op, units, made);
+      else
+        made.push_back({.what = op.name, .transfer = op.transfer});
       continue;
     }
-    made.push_back(
-        {duration(op, job.system.chip, job.training), name_index(plan, op.name), op.recomputation});
-    if (op.parameters > 0) made.back().parameters = {op.parameters};
+    made.push_back({slowest * duration(op, job.system.chip, job.training),
+                    name_index(plan, op.name), op.recomputation});
+    if (op.parameters == 0) continue;
+    const bool apart = op.routed && job.layout.splits_experts();
+    (apart ? made.back().routed : made.back().parameters) = {op.parameters};
   }
   return made;
 }
@@ -59,6 +98,7 @@ ModelParts time_parts(const Job& job, uint64_t stage, uint64_t parameters_held, 
       if (recomputed) backward.insert(backward.begin(), part.again.begin(), part.again.end());
       parts.kinds.push_back({part.name, timed(part.forward, job, plan),
                              timed(std::move(backward), job, plan), part.parameters, part.trained,
+                             job.layout.splits_experts() ? part.routed : 0,
                              recomputed ? part.kept_to_recompute : part.kept, recomputed, entry});
     }
     const bool is_layer = index > 0 && index + 1 < entries.size();
@@ -76,6 +116,9 @@ ModelParts time_parts(const Job& job, uint64_t stage, uint64_t parameters_held, 
   parts.chunks.push_back(parts.sequence.size());
   parts.count = parts.sequence.size();
   parts.optimizer = timed(optimizer_step(parameters_held, job.training), job, plan);
+  if (job.training.software)
+    parts.optimizer.push_back(
+        {job.training.software->step_overhead, name_index(plan, "waiting for the host")});
   return parts;
 }
 

@@ -16,6 +16,7 @@ struct TimedOperation {
   uint16_t name = 0;  // in Plan::names
   bool recomputation = false;
   std::vector<uint64_t> parameters = {};  // whose gradients are complete after it, as they are
+  std::vector<uint64_t> routed = {};      // the same of routed experts that other ranks hold
   std::string what = {};                  // that is transferred
   std::optional<Transfer> transfer = {};
 };
@@ -28,6 +29,7 @@ struct ModelPart {
   std::vector<TimedOperation> backward;
   uint64_t parameters = 0;
   uint64_t trained = 0;     // of them
+  uint64_t routed = 0;      // of these, which other ranks hold copies of than of the rest
   Bytes kept = 0;           // activations that its backward pass needs
   bool recomputed = false;  // its forward pass runs again first in the backward pass
   size_t entry = 0;         // of model_operations()

@@ -12,9 +12,12 @@ namespace trnsim {
 namespace {
 
 uint64_t parameters_held(const Job& job, uint64_t stage) {
-  const uint64_t shards = job.layout.zero_stage == 0 ? 1 : job.layout.shard;
-  const Architecture shard = tensor_shard(job.model, job.layout.tensor);
-  return divide_up(trained_stage_parameters(shard, job.layout, stage), shards);
+  const bool sharded = job.layout.zero_stage > 0;
+  const Architecture shard = rank_shard(job.model, job.layout);
+  const uint64_t routed = routed_stage_parameters(shard, job.layout, stage);
+  return divide_up(trained_stage_parameters(shard, job.layout, stage) - routed,
+                   sharded ? job.layout.shard : 1) +
+         divide_up(routed, sharded ? job.layout.expert_replicas() : 1);
 }
 
 // The parts of a stage; of each one operation a pass where their times are given.
@@ -25,8 +28,10 @@ ModelParts parts_of(const Job& job, uint64_t stage, const std::vector<PartTimes>
   for (ModelPart& part : parts.kinds) {
     const auto whole = [&](std::vector<TimedOperation>& operations, Seconds seconds) {
       TimedOperation one{seconds, name_index(plan, part.name)};
-      for (const TimedOperation& of : operations)
+      for (const TimedOperation& of : operations) {
         one.parameters.insert(one.parameters.end(), of.parameters.begin(), of.parameters.end());
+        one.routed.insert(one.routed.end(), of.routed.begin(), of.routed.end());
+      }
       operations = {one};
     };
     whole(part.forward, times.at(part.entry).forward);

@@ -58,6 +58,8 @@ void take_flops(System& system, const System& other) {
   system.chip.gemm_efficiency_fp8 = other.chip.gemm_efficiency_fp8;
   system.chip.gemm_efficiency_fp4 = other.chip.gemm_efficiency_fp4;
   system.chip.tiles = other.chip.tiles;
+  system.chip.fill = other.chip.fill;
+  system.chip.speed_spread = other.chip.speed_spread;
   system.chip.attention_efficiency = other.chip.attention_efficiency;
   system.chip.attention = other.chip.attention;
   system.chip.op_overhead = other.chip.op_overhead;

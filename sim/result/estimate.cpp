@@ -30,17 +30,22 @@ class Ends final : public Sink {
   std::vector<Seconds> ends_;
 };
 
-Seconds play(const Job& job, const Plan& plan, const Network& network,
+enum class Communication { timed, free };
+
+Seconds play(const Job& job, const Plan& plan, const Network& network, Communication communication,
              const std::vector<Sink*>& sinks) {
-  const Graph graph = in_step(plan, network);
+  Graph graph = in_step(plan, network);
+  if (communication == Communication::free)
+    return execute_with_free_communication(std::move(graph), sinks);
   const std::unique_ptr<Medium> medium = make_analytic_medium(graph);
   return execute(graph, *medium, Fidelity::analytic, {job.system.chip.collective_tax}, sinks);
 }
 
-std::vector<PartTimes> part_times(const Job& job, const Network& network) {
+std::vector<PartTimes> part_times(const Job& job, const Network& network,
+                                  Communication communication) {
   const Plan plan = parts_alone(job);
   Ends ends(plan.programs.front().blocks);
-  play(job, plan, network, {&ends});
+  play(job, plan, network, communication, {&ends});
   std::vector<PartTimes> times;
   Seconds before = 0;
   const auto next = [&](size_t block) {
@@ -58,16 +63,23 @@ std::vector<PartTimes> part_times(const Job& job, const Network& network) {
   return times;
 }
 
-}  // namespace
-
-Seconds estimated_step(const Job& job) {
+Seconds estimate(const Job& job, Communication communication) {
   if (total(memory_parts(job.model, job.training, job.layout)) >
       static_cast<Bytes>(job.system.chip.hbm_capacity.value))
     return std::numeric_limits<double>::infinity();
   const Network network(job.system);
   Job healthy = job;
   healthy.faults.clear();
-  return play(job, training_step(healthy, part_times(healthy, network)), network, {});
+  const Plan plan = training_step(healthy, part_times(healthy, network, communication));
+  return play(job, plan, network, communication, {});
+}
+
+}  // namespace
+
+Seconds estimated_step(const Job& job) { return estimate(job, Communication::timed); }
+
+Seconds estimated_step_with_free_communication(const Job& job) {
+  return estimate(job, Communication::free);
 }
 
 }  // namespace trnsim

@@ -10,4 +10,7 @@ namespace trnsim {
 /// analytic fidelity gives. Faults are not looked at. Infinite if the job does not fit in memory.
 Seconds estimated_step(const Job& job);
 
+/// The same if communication took no time.
+Seconds estimated_step_with_free_communication(const Job& job);
+
 }  // namespace trnsim

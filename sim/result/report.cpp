@@ -211,6 +211,36 @@ std::string layout_text(const Job& job) {
          " recompute";
 }
 
+namespace {
+
+std::string uncertainty_table(const RunResult& run) {
+  const Uncertainty& of = *run.uncertainty;
+  const auto dollars = [](double value) { return decimals(value, 2); };
+  const auto row = [](const char* what, const Quantiles& values, const auto& text) {
+    return Row{std::string("  ") + what, text(values.p10), text(values.p50), text(values.p90)};
+  };
+  std::string table = aligned({{"uncertainty of " + run.system, "P10", "P50", "P90"},
+                               row("step time", of.step_time, seconds),
+                               row("exposed communication", of.exposed_communication, seconds),
+                               row("$/Mtoken", of.usd_per_million_tokens, dollars)});
+  table += "  of " + std::to_string(of.samples) + " draws of all numbers with a range, seed " +
+           std::to_string(of.seed) +
+           (of.model_error > 0 ? ", and of an error of the model of " +
+                                     decimals(100 * of.model_error, 0) + " %\n\n"
+                               : "; no error of the model is stated for its chip\n\n");
+  std::vector<Row> rows{
+      {"what moves its step most", "stated", "range", "step at low end", "step at high end"}};
+  constexpr size_t most = 8;
+  for (size_t i = 0; i < std::min(most, of.influences.size()); ++i) {
+    const Influence& one = of.influences[i];
+    rows.push_back({"  " + one.what, one.value, one.low + " to " + one.high,
+                    seconds(one.step_at_low), seconds(one.step_at_high)});
+  }
+  return table + aligned(rows);
+}
+
+}  // namespace
+
 std::string text_report(const ScenarioResult& result) {
   const RunResult& own = result.runs.front();
   std::string text = result.name + '\n' + result.title + "\n" + fidelity_line(own) + "\n\n";
@@ -220,6 +250,8 @@ std::string text_report(const ScenarioResult& result) {
   if (own.fits && !own.collectives.empty()) text += collectives_table(own) + '\n';
   for (const Comparison& comparison : result.comparisons)
     if (!comparison.reasons.empty()) text += reasons_table(own, comparison) + '\n';
+  for (const RunResult& run : result.runs)
+    if (run.uncertainty) text += uncertainty_table(run) + '\n';
   std::vector<Row> rows;
   for (const RunResult& run : result.runs)
     rows.push_back({"layout, " + run.system + ": " + run.layout});

@@ -186,6 +186,48 @@ EngineResult read_engine(JsonReader json) {
           read_settings(json.find("simgrid"))};
 }
 
+Json quantiles_json(const Quantiles& of) {
+  return {{"p10", of.p10}, {"p50", of.p50}, {"p90", of.p90}};
+}
+
+Json uncertainty_json(const Uncertainty& of) {
+  Json influences = Json::array();
+  for (const Influence& one : of.influences)
+    influences.push_back({{"what", one.what},
+                          {"value", one.value},
+                          {"low", one.low},
+                          {"high", one.high},
+                          {"step_time_at_low_s", one.step_at_low},
+                          {"step_time_at_high_s", one.step_at_high}});
+  return {{"samples", of.samples},
+          {"seed", of.seed},
+          {"model_error", of.model_error},
+          {"step_time_s", quantiles_json(of.step_time)},
+          {"exposed_communication_s", quantiles_json(of.exposed_communication)},
+          {"usd_per_million_tokens", quantiles_json(of.usd_per_million_tokens)},
+          {"influences", influences}};
+}
+
+Quantiles read_quantiles(JsonReader json) {
+  return {number(json.at("p10")), number(json.at("p50")), number(json.at("p90"))};
+}
+
+Uncertainty read_uncertainty(JsonReader json) {
+  Uncertainty of{whole(json.at("samples")),
+                 whole(json.at("seed")),
+                 number(json.at("model_error")),
+                 read_quantiles(json.at("step_time_s")),
+                 read_quantiles(json.at("exposed_communication_s")),
+                 read_quantiles(json.at("usd_per_million_tokens")),
+                 {}};
+  for (JsonReader one : json.at("influences").items())
+    of.influences.push_back({one.at("what").as_string(), one.at("value").as_string(),
+                             one.at("low").as_string(), one.at("high").as_string(),
+                             number(one.at("step_time_at_low_s")),
+                             number(one.at("step_time_at_high_s"))});
+  return of;
+}
+
 }  // namespace
 
 Json to_json(const RunResult& run) {
@@ -194,7 +236,7 @@ Json to_json(const RunResult& run) {
     assumptions.push_back({{"what", of.what}, {"value", of.value}, {"source", of.source}});
   const bool fits = run.fits;
   const double tokens = fits ? run.tokens_per_s() : 0;
-  return {
+  Json made = {
       {"system", run.system},
       {"layout", run.layout},
       {"chips", run.chips},
@@ -226,6 +268,8 @@ Json to_json(const RunResult& run) {
       {"engine", engine_json(run)},
       {"assumptions", assumptions},
   };
+  if (run.uncertainty) made["uncertainty"] = uncertainty_json(*run.uncertainty);
+  return made;
 }
 
 RunResult read_run(JsonReader json) {
@@ -269,6 +313,7 @@ RunResult read_run(JsonReader json) {
   for (JsonReader of : json.at("assumptions").items())
     run.assumptions.push_back(
         {of.at("what").as_string(), of.at("value").as_string(), of.at("source").as_string()});
+  if (auto uncertainty = json.find("uncertainty")) run.uncertainty = read_uncertainty(*uncertainty);
   return run;
 }
 

@@ -76,6 +76,36 @@ struct PriceResult {
   double low = 0, high = 0;  // USD an hour
 };
 
+/// Of samples in order: a tenth lies below p10, half below p50, a tenth above p90.
+struct Quantiles {
+  double p10 = 0;
+  double p50 = 0;
+  double p90 = 0;
+};
+
+/// What one number does to the step time while all others stay as stated.
+struct Influence {
+  std::string what;  // "chip.compute.gemm_efficiency"
+  std::string value, low, high;
+  Seconds step_at_low = 0;
+  Seconds step_at_high = 0;
+
+  Seconds swing() const {
+    return step_at_high > step_at_low ? step_at_high - step_at_low : step_at_low - step_at_high;
+  }
+};
+
+/// How sure the figures of one run are.
+struct Uncertainty {
+  uint64_t samples = 0;
+  uint64_t seed = 0;
+  double model_error = 0;           // standard deviation of the logarithm of a step, beside numbers
+  Quantiles step_time;              // seconds
+  Quantiles exposed_communication;  // seconds: what communication adds to the step
+  Quantiles usd_per_million_tokens;
+  std::vector<Influence> influences;  // of numbers that change the step, the largest swing first
+};
+
 /// What one simulation says. Times are absent where the job does not fit.
 struct RunResult {
   std::string system;
@@ -104,6 +134,7 @@ struct RunResult {
   Seconds free_communication = 0;  // the step, if all communication took no time
   EngineResult engine;
   std::vector<Assumption> assumptions;
+  std::optional<Uncertainty> uncertainty;  // if it was asked for
 
   double tokens_per_s() const { return static_cast<double>(tokens_per_step) / step_time; }
   double mfu() const { return model_flops_per_chip / step_time / peak_flops; }

@@ -19,7 +19,11 @@ namespace trnsim {
 namespace {
 
 void add_assumptions(const Job& job, RunResult& run) {
-  for (const Number& number : job.system.numbers) {
+  std::vector<Number> numbers = job.system.numbers;
+  if (job.training.software)
+    numbers.insert(numbers.end(), job.training.software->numbers.begin(),
+                   job.training.software->numbers.end());
+  for (const Number& number : numbers) {
     if (!number.assumed()) continue;
     const std::string value = format_quantity(number.value, number.unit) + " (" +
                               format_quantity(number.low, number.unit) + " to " +
@@ -83,10 +87,7 @@ Seconds free_communication_step(const Plan& plan, Graph graph) {
     for (const auto& [rank, speed] : plan.speed) slowest = std::min(slowest, speed);
     return compute_seconds(plan.programs.front(), plan.streams.size()) / slowest;
   }
-  for (MessageClass& message : graph.messages) message.latency = message.seconds_per_byte = 0;
-  for (std::vector<bool>& receives : graph.receives) receives.assign(receives.size(), false);
-  const std::unique_ptr<Medium> medium = make_analytic_medium(graph);
-  return execute(graph, *medium, Fidelity::analytic, {}, {});
+  return execute_with_free_communication(std::move(graph), {});
 }
 
 // Parameters, gradients and optimizer states, by stage: what is there before the step begins.

@@ -44,7 +44,9 @@ std::string configuration_of_a_chip(const PublishedRun& run) {
 Validation validate(const std::vector<PublishedRun>& runs, const ReplayRules& rules,
                     Fidelity fidelity) {
   Validation made;
-  std::vector<Job> jobs;
+  std::vector<Job> jobs;                 // each once, however many runs were made of it
+  std::map<std::string, size_t> job_of;  // by scenario
+  std::vector<size_t> jobs_of_runs;
   for (const PublishedRun& run : runs) {
     Replay replayed = replay(run, rules, fidelity);
     if (replayed.job && !run.measured) replayed.why = "states no step time and no throughput";
@@ -52,22 +54,31 @@ Validation validate(const std::vector<PublishedRun>& runs, const ReplayRules& ru
       made.skipped.push_back({run.id, replayed.why});
       continue;
     }
-    jobs.push_back(std::move(*replayed.job));
+    const auto [known, is_new] = job_of.try_emplace(replayed.scenario, jobs.size());
+    if (is_new) jobs.push_back(std::move(*replayed.job));
+    jobs_of_runs.push_back(known->second);
     made.runs.push_back({run, *run.measured, 0, std::move(replayed.assumed)});
   }
   const std::vector<Seconds> steps = step_times(jobs, fidelity);
-  for (size_t i = 0; i < steps.size(); ++i) made.runs[i].predicted = steps[i];
+  for (size_t i = 0; i < made.runs.size(); ++i) made.runs[i].predicted = steps[jobs_of_runs[i]];
   return made;
 }
 
 ErrorSummary summary(const std::vector<ValidatedRun>& runs) {
-  ErrorSummary made{.runs = runs.size()};
-  if (runs.empty()) return made;
+  std::vector<double> errors;
+  errors.reserve(runs.size());
+  for (const ValidatedRun& run : runs) errors.push_back(run.error());
+  return summary_of(errors);
+}
+
+ErrorSummary summary_of(const std::vector<double>& errors) {
+  ErrorSummary made{.runs = errors.size()};
+  if (errors.empty()) return made;
   std::vector<double> absolute;
-  for (const ValidatedRun& run : runs) {
-    absolute.push_back(std::abs(run.error()));
-    made.mean_absolute += absolute.back() / static_cast<double>(runs.size());
-    made.bias += run.error() / static_cast<double>(runs.size());
+  for (const double error : errors) {
+    absolute.push_back(std::abs(error));
+    made.mean_absolute += absolute.back() / static_cast<double>(errors.size());
+    made.bias += error / static_cast<double>(errors.size());
   }
   std::sort(absolute.begin(), absolute.end());
   made.median_absolute = quantile(absolute, 0.5);

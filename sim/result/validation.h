@@ -52,7 +52,17 @@ struct Validation {
 Validation validate(const std::vector<PublishedRun>& runs, const ReplayRules& rules,
                     Fidelity fidelity);
 
+/// Of signed relative errors.
+ErrorSummary summary_of(const std::vector<double>& errors);
 ErrorSummary summary(const std::vector<ValidatedRun>& runs);
+nlohmann::json to_json(const ErrorSummary& errors);
+/// A line of a table of errors, and its heads.
+std::vector<std::string> error_cells(const std::string& name, const ErrorSummary& errors);
+std::vector<std::string> error_heads();
+/// "12.5 %"
+std::string error_percent(double part);
+/// Why what is skipped is skipped, reason by reason.
+std::string list_of_skipped(const std::vector<SkippedRun>& skipped);
 /// Every pair of runs that differ in the number of chips and what follows from it alone: each size
 /// against the smallest.
 std::vector<WeakScaling> weak_scaling(const std::vector<ValidatedRun>& runs);

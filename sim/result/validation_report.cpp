@@ -9,6 +9,48 @@
 #include "result/validation.h"
 
 namespace trnsim {
+std::string error_percent(double part) {
+  const double tenths = std::round(part * 1000) / 10;
+  std::string text = format_number(std::abs(tenths) < 0.05 ? 0 : tenths, 6);
+  if (text.find('.') == std::string::npos) text += ".0";
+  return text + " %";
+}
+
+std::vector<std::string> error_cells(const std::string& name, const ErrorSummary& errors) {
+  return {name,
+          std::to_string(errors.runs),
+          error_percent(errors.mean_absolute),
+          error_percent(errors.median_absolute),
+          error_percent(errors.ninetieth_absolute),
+          error_percent(errors.bias)};
+}
+
+std::vector<std::string> error_heads() { return {"", "runs", "mean", "median", "90 %", "bias"}; }
+
+std::string list_of_skipped(const std::vector<SkippedRun>& skipped) {
+  std::map<std::string, std::vector<std::string>> reasons;
+  for (const SkippedRun& run : skipped) {
+    // Readers name the run that they read; here it is said beside the reason.
+    const std::string named = run.id + ": ";
+    reasons[run.why.starts_with(named) ? run.why.substr(named.size()) : run.why].push_back(run.id);
+  }
+  std::string text;
+  for (const auto& [why, ids] : reasons) {
+    text += "skipped, " + std::to_string(ids.size()) + ": " + why + "\n ";
+    for (const std::string& id : ids) text += ' ' + id;
+    text += '\n';
+  }
+  return text;
+}
+
+nlohmann::json to_json(const ErrorSummary& errors) {
+  return {{"n", errors.runs},
+          {"mape", errors.mean_absolute},
+          {"median_ape", errors.median_absolute},
+          {"p90_ape", errors.ninetieth_absolute},
+          {"bias", errors.bias}};
+}
+
 namespace {
 
 using Group = std::pair<std::string, std::vector<ValidatedRun>>;
@@ -29,27 +71,11 @@ std::vector<Group> by_chip(const std::vector<ValidatedRun>& runs) {
   return grouped(runs, [](const ValidatedRun& run) { return run.run.accelerator; });
 }
 
-std::string percent(double part) {
-  const double tenths = std::round(part * 1000) / 10;
-  std::string text = format_number(std::abs(tenths) < 0.05 ? 0 : tenths, 6);
-  if (text.find('.') == std::string::npos) text += ".0";
-  return text + " %";
-}
-
-std::vector<std::string> cells(const std::string& name, const ErrorSummary& errors) {
-  return {name,
-          std::to_string(errors.runs),
-          percent(errors.mean_absolute),
-          percent(errors.median_absolute),
-          percent(errors.ninetieth_absolute),
-          percent(errors.bias)};
-}
-
 std::string table_of_errors(const Validation& validation) {
-  std::vector<std::vector<std::string>> rows{{"", "runs", "mean", "median", "90 %", "bias"}};
+  std::vector<std::vector<std::string>> rows{error_heads()};
   for (const auto& groups : {by_source(validation.runs), by_chip(validation.runs)})
-    for (const auto& [name, runs] : groups) rows.push_back(cells(name, summary(runs)));
-  rows.push_back(cells("all", summary(validation.runs)));
+    for (const auto& [name, runs] : groups) rows.push_back(error_cells(name, summary(runs)));
+  rows.push_back(error_cells("all", summary(validation.runs)));
   return aligned(rows);
 }
 
@@ -66,7 +92,7 @@ std::string table_of_the_worst(const Validation& validation) {
     rows.push_back({run.run.id, run.run.configuration.value("model", ""),
                     std::to_string(run.run.accelerators) + ' ' + run.run.accelerator,
                     format_quantity(run.measured, Unit::seconds),
-                    format_quantity(run.predicted, Unit::seconds), percent(run.error())});
+                    format_quantity(run.predicted, Unit::seconds), error_percent(run.error())});
   return aligned(rows);
 }
 
@@ -76,38 +102,14 @@ std::string table_of_scaling(const std::vector<WeakScaling>& pairs) {
   for (const WeakScaling& pair : pairs)
     rows.push_back({pair.smaller + " to " + pair.larger,
                     std::to_string(pair.smaller_chips) + " to " + std::to_string(pair.larger_chips),
-                    percent(pair.measured), percent(pair.predicted),
-                    percent(pair.predicted - pair.measured)});
+                    error_percent(pair.measured), error_percent(pair.predicted),
+                    error_percent(pair.predicted - pair.measured)});
   return aligned(rows);
-}
-
-std::string list_of_the_skipped(const std::vector<SkippedRun>& skipped) {
-  std::map<std::string, std::vector<std::string>> reasons;
-  for (const SkippedRun& run : skipped) {
-    // Readers name the run that they read; here it is said beside the reason.
-    const std::string named = run.id + ": ";
-    reasons[run.why.starts_with(named) ? run.why.substr(named.size()) : run.why].push_back(run.id);
-  }
-  std::string text;
-  for (const auto& [why, ids] : reasons) {
-    text += "skipped, " + std::to_string(ids.size()) + ": " + why + "\n ";
-    for (const std::string& id : ids) text += ' ' + id;
-    text += '\n';
-  }
-  return text;
-}
-
-nlohmann::json errors_json(const ErrorSummary& errors) {
-  return {{"n", errors.runs},
-          {"mape", errors.mean_absolute},
-          {"median_ape", errors.median_absolute},
-          {"p90_ape", errors.ninetieth_absolute},
-          {"bias", errors.bias}};
 }
 
 nlohmann::json groups_json(const std::vector<Group>& groups) {
   nlohmann::json made = nlohmann::json::object();
-  for (const auto& [name, runs] : groups) made[name] = errors_json(summary(runs));
+  for (const auto& [name, runs] : groups) made[name] = to_json(summary(runs));
   return made;
 }
 
@@ -115,7 +117,7 @@ nlohmann::json groups_json(const std::vector<Group>& groups) {
 
 nlohmann::json to_json(const Validation& validation) {
   nlohmann::json made = {{"rows", nlohmann::json::array()},
-                         {"summary", errors_json(summary(validation.runs))},
+                         {"summary", to_json(summary(validation.runs))},
                          {"by_source", groups_json(by_source(validation.runs))},
                          {"by_chip", groups_json(by_chip(validation.runs))},
                          {"weak_scaling", nlohmann::json::array()},
@@ -148,7 +150,7 @@ std::string text_report(const Validation& validation) {
   if (open > 0)
     text += '\n' + std::to_string(open) +
             " runs leave their micro batch or recomputation open; --json says what was taken\n";
-  if (!validation.skipped.empty()) text += '\n' + list_of_the_skipped(validation.skipped);
+  if (!validation.skipped.empty()) text += '\n' + list_of_skipped(validation.skipped);
   return text;
 }
 

@@ -37,6 +37,15 @@ ProductTiles read_tiles(JsonReader json, Numbers numbers) {
   return tiles;
 }
 
+ProductFill read_fill(JsonReader json, Numbers numbers) {
+  const auto width = [&](const char* key) {
+    return json.at(key).as_number(Unit::ratio, &numbers.all, 0.0, 65536.0);
+  };
+  const ProductFill fill{width("inner"), width("results")};
+  json.reject_unknown_keys();
+  return fill;
+}
+
 AttentionKernel read_attention_kernel(JsonReader json, Numbers numbers) {
   const auto pass = [&](JsonReader read) {
     AttentionKernel::Pass made;
@@ -77,6 +86,13 @@ Chip read_chip(JsonReader json, Numbers numbers) {
   auto fp4 = compute.find("gemm_efficiency_fp4");
   chip.gemm_efficiency_fp4 = fp4 ? numbers.efficiency(*fp4) : chip.gemm_efficiency_fp8;
   if (auto tiles = compute.find("tiles")) chip.tiles = read_tiles(*tiles, numbers);
+  if (auto fill = compute.find("fill")) chip.fill = read_fill(*fill, numbers);
+  if (auto grouped = compute.find("grouped_efficiency"))
+    chip.grouped_efficiency = numbers.efficiency(*grouped);
+  if (auto spread = compute.find("speed_spread"))
+    chip.speed_spread = spread->as_number(Unit::ratio, &numbers.all, 0.0, 0.2);
+  if (auto error = compute.find("model_error"))
+    chip.model_error = error->as_number(Unit::ratio, &numbers.all, 0.0, 1.0);
   if (auto kernels = compute.find("attention"))
     for (auto& [name, kernel] : kernels->members())
       chip.attention[name] = read_attention_kernel(kernel, numbers);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,13 @@ struct ProductTiles {
   Number processors;  // 0: nothing is known of it
   Number rows;        // of a piece
   Number columns;
+};
+
+/// What a product of small dimensions does not reach: with `k` columns of the first matrix and
+/// `m x n` results it reaches k / (k + inner) * sqrt(m n) / (sqrt(m n) + results) of the rest.
+struct ProductFill {
+  Number inner;
+  Number results;
 };
 
 /// A fused attention kernel. With causal attention over `s` tokens and heads of 128 a pass reaches
@@ -42,10 +50,14 @@ struct Chip {
   Number gemm_efficiency_fp8;          // the same of the fp8 peak
   Number gemm_efficiency_fp4;          // and of the fp4 peak
   ProductTiles tiles;                  // how products fill processors
-  Number attention_efficiency;         // reached part of the peak in a fused attention kernel
+  ProductFill fill;                    // zeros: nothing is lost
+  std::optional<Number> grouped_efficiency;  // what products of several experts reach of one's rate
+  Number attention_efficiency;               // reached part of the peak in a fused attention kernel
   std::map<std::string, AttentionKernel> attention;  // what is known of kernels, by name
   Number hbm_efficiency;                             // reached part of hbm_bandwidth
   Number op_overhead;      // seconds that the chip idles between two operations
+  Number speed_spread;     // standard deviation of the speed of equal chips, as a part
+  Number model_error;      // the same of the logarithm of a step time of ours over the real one
   Number collective_tax;   // part of compute that is lost while a collective is in progress
   Number reduction_rate;   // bytes/s that a collective can sum, beside moving them
   Number reduction_chunk;  // bytes: what is left to sum when the last byte has arrived

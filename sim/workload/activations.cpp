@@ -35,31 +35,65 @@ Bytes layer_activation_bytes(const Architecture& model, const Training& training
   const Bytes tokens = tokens_of(training) / layout.context;
   const Bytes hidden = tokens * bf16 * model.hidden / layout.sequence_shards();
   if (training.recompute == Recompute::full) return hidden;  // the layer's input alone
-  const Bytes query = bf16 * model.heads * model.head_dim;
-  const Bytes key_value = 2 * bf16 * model.kv_heads * model.head_dim;
-  const Bytes ffn = bf16 * model.ffn * (model.gated_mlp ? 3 : 2);  // gate, up and their product
-  // Inputs of both norms, of QKV and of the MLP; Q, K and V; the attention's output, which the
-  // projection needs; its fp32 row sums, which selective recomputation makes again.
-  Bytes per_token = 2 * query + key_value + ffn;
-  Bytes inputs = 4 * hidden;
-  if (model.adapters) {
-    // A frozen product needs its input for no gradient.
-    const Adapters& of = *model.adapters;
-    if (!of.qkv) inputs -= hidden;
-    if (!of.mlp_up) inputs -= hidden;
-    if (!of.mlp_down) per_token -= bf16 * model.ffn;
+  // The input of a product is kept as it is multiplied; a frozen product needs none, its adapter
+  // one in bf16.
+  const Bytes as_input = training.precision == "bf16" ? bf16 : 1;
+  const auto input = [&](Bytes width, bool adapted) {
+    return width * (model.adapters ? (adapted ? bf16 : 0) : as_input);
+  };
+  const Adapters adapted = model.adapters.value_or(Adapters{});
+  const Bytes query = model.heads * model.head_dim;
+  const Bytes key_value =
+      model.kv_heads * model.head_dim + model.value_width() * model.kv_heads / model.heads;
+  // Inputs of both norms, of QKV and of the MLP.
+  const Bytes of_hidden = tokens * model.hidden / layout.sequence_shards();
+  const Bytes inputs =
+      2 * hidden + input(of_hidden, adapted.qkv) + input(of_hidden, adapted.mlp_up);
+  // Q, K and V, and the attention's output; the projection takes it as it is, or cast.
+  const Bytes output = model.value_width();
+  Bytes per_token = bf16 * (query + key_value + output);
+  if (model.latent)  // latents and what their norms made of them
+    per_token += (bf16 + as_input) * (model.latent->query_rank + model.latent->key_value_rank);
+  if (as_input != bf16) per_token += input(output, false);
+  // What the activation reads (gate and up, or up) and what it gives to the last product.
+  const auto of_mlp = [&](uint64_t ffn) {
+    return bf16 * (model.gated_mlp ? 2 : 1) * ffn + input(ffn, adapted.mlp_down);
+  };
+  per_token += of_mlp(model.experts ? model.experts->shared_ffn : model.ffn);
+  if (model.qk_norm) per_token += bf16 * (query + key_value / 2);  // Q and K before their norms
+  if (training.recompute == Recompute::none) {
+    // The row sums of fused attention; or of each score softmax, its dropped-out copy and the mask
+    // (5 bytes: arXiv:2205.05198, section 4.1).
+    const bool unfused = training.attention_kernel == "unfused";
+    per_token += model.heads * (unfused ? 5 * training.sequence_length : fp32);
   }
-  if (model.qk_norm) per_token += query + key_value / 2;  // Q and K before their norms
-  if (training.recompute == Recompute::none) per_token += fp32 * model.heads;
-  return inputs + tokens * per_token;
+  Bytes of_experts = 0;
+  if (model.experts) {
+    // Each token that arrives: as an input of its expert, what that keeps, and its result, which
+    // the gradient of the router's weight needs.
+    const Experts& experts = *model.experts;
+    const auto arriving =
+        static_cast<Bytes>(static_cast<double>(tokens / layout.sequence_shards() *
+                                               layout.expert_split() * experts.per_token) *
+                           training.expert_imbalance);
+    of_experts =
+        arriving * (input(model.hidden, false) + of_mlp(experts.ffn) + bf16 * model.hidden);
+  }
+  return inputs + tokens * per_token + of_experts;
 }
 
 Bytes layers_activation_bytes(const Architecture& model, const Training& training,
-                              const Layout& layout, uint64_t layers) {
+                              const Layout& layout, uint64_t layers, uint64_t dense) {
   const uint64_t recomputed =
       training.recompute == Recompute::none ? 0 : std::min(layers, training.recompute_layers);
-  return recomputed * layer_activation_bytes(model, training, layout) +
-         (layers - recomputed) * layer_activation_bytes(model, training.keeping_all(), layout);
+  const auto of = [&](const Architecture& kind, uint64_t all, uint64_t again) {
+    return again * layer_activation_bytes(kind, training, layout) +
+           (all - again) * layer_activation_bytes(kind, training.keeping_all(), layout);
+  };
+  if (!model.experts) return of(model, layers, recomputed);
+  const uint64_t dense_again = std::min(dense, recomputed);
+  return of(model.dense(), dense, dense_again) +
+         of(model, layers - dense, recomputed - dense_again);
 }
 
 Bytes embedding_activation_bytes(const Architecture& model, const Training& training,
@@ -91,7 +125,7 @@ Bytes activation_bytes(const Architecture& model, const Training& training, cons
     for (const ResidualBlock& block : model.convolutional->blocks)
       layers += block.repeats * block_activation_bytes(block, training);
   } else {
-    layers = layers_activation_bytes(model, training, layout, model.layers);
+    layers = layers_activation_bytes(model, training, layout, model.layers, model.dense_layers());
   }
   return embedding_activation_bytes(model, training, layout) + layers;
 }

@@ -10,18 +10,55 @@ uint64_t count(const JsonReader& json, int64_t high) {
   return static_cast<uint64_t>(json.as_integer(1, high));
 }
 
-// Of the matrices of one layer: query and output, key and value, MLP.
-uint64_t layer_matrices(const Architecture& model) {
-  const uint64_t attention = 2 * model.hidden * model.heads * model.head_dim +
-                             2 * model.hidden * model.kv_heads * model.head_dim;
-  return attention + (model.gated_mlp ? 3 : 2) * model.hidden * model.ffn;
+// Of the matrices of a layer: query and output, key and value.
+uint64_t attention_matrices(const Architecture& model) {
+  const uint64_t query = model.heads * model.head_dim;
+  if (!model.latent)
+    return 2 * model.hidden * query + 2 * model.hidden * model.kv_heads * model.head_dim;
+  const LatentAttention& of = *model.latent;
+  const uint64_t to_query =
+      of.query_rank > 0 ? of.query_rank * (model.hidden + query) : model.hidden * query;
+  const uint64_t to_key = model.heads * (model.head_dim - of.rope_dim);
+  return to_query + model.hidden * (of.key_value_rank + of.rope_dim) +
+         of.key_value_rank * (to_key + model.value_width()) + model.value_width() * model.hidden;
 }
 
+uint64_t mlp_matrices(const Architecture& model, uint64_t ffn) {
+  return (model.gated_mlp ? 3 : 2) * model.hidden * ffn;
+}
+
+// Of the experts that one token meets, or of all that are held.
+uint64_t routed_matrices(const Architecture& model, uint64_t experts) {
+  return experts * mlp_matrices(model, model.experts->ffn);
+}
+
+// Of a layer's MLP beside its routed experts.
+uint64_t other_mlp_matrices(const Architecture& model) {
+  if (!model.experts) return mlp_matrices(model, model.ffn);
+  return model.hidden * model.experts->count + mlp_matrices(model, model.experts->shared_ffn);
+}
+
+uint64_t mlp_biases(const Architecture& model, uint64_t ffn) {
+  return model.biases == Biases::all ? (model.gated_mlp ? 2 : 1) * ffn + model.hidden : 0;
+}
+
+// Of a layer, beside those of its routed experts.
 uint64_t layer_biases(const Architecture& model) {
-  if (model.biases == Biases::none) return 0;
-  const uint64_t qkv = (model.heads + 2 * model.kv_heads) * model.head_dim;
-  if (model.biases == Biases::qkv) return qkv;
-  return qkv + 2 * model.hidden + (model.gated_mlp ? 2 : 1) * model.ffn;
+  uint64_t biases = model.experts && model.experts->router_bias ? model.experts->count : 0;
+  if (model.biases == Biases::none) return biases;
+  biases += (model.heads + 2 * model.kv_heads) * model.head_dim;
+  if (model.biases == Biases::qkv) return biases;
+  return biases + model.hidden + (model.experts ? 0 : mlp_biases(model, model.ffn));
+}
+
+uint64_t small_attention_parameters(const Architecture& model) {
+  uint64_t parameters = model.attention_sinks ? model.heads : 0;
+  if (model.qk_norm) parameters += 2 * model.norm_parameters(model.head_dim);
+  if (model.latent) {
+    parameters += model.norm_parameters(model.latent->key_value_rank);
+    if (model.latent->query_rank > 0) parameters += model.norm_parameters(model.latent->query_rank);
+  }
+  return parameters;
 }
 
 uint64_t adapter_parameters(const Architecture& model) {
@@ -52,8 +89,39 @@ Adapters read_adapters(JsonReader json) {
     has = true;
   }
   if (!any) json.at("targets").fail("names no product");
-  if (auto frozen = json.find("frozen_precision"))
-    made.frozen_bytes = frozen->as_one_of({"bf16", "fp8"}) == "bf16" ? 2 : 1;
+  json.reject_unknown_keys();
+  return made;
+}
+
+Experts read_experts(JsonReader json, const Architecture& model) {
+  Experts made;
+  made.count = made.held = count(json.at("count"), 1'000'000);
+  JsonReader chosen = json.at("per_token");
+  made.per_token = count(chosen, 1'000'000);
+  if (made.per_token > made.count)
+    chosen.fail(chosen.shown() + " is more than there are (" + std::to_string(made.count) + ')');
+  made.ffn = count(json.at("ffn"), 10'000'000);
+  if (auto shared = json.find("shared_ffn")) made.shared_ffn = count(*shared, 10'000'000);
+  if (auto dense = json.find("dense_layers")) {
+    made.dense_layers = static_cast<uint64_t>(dense->as_integer(0, 100'000));
+    if (made.dense_layers >= model.layers)
+      dense->fail(dense->shown() + " leaves no layer with experts (" +
+                  std::to_string(model.layers) + " layers)");
+  }
+  if (auto bias = json.find("router_bias")) made.router_bias = bias->as_bool();
+  json.reject_unknown_keys();
+  return made;
+}
+
+LatentAttention read_latent_attention(JsonReader json, const Architecture& model) {
+  LatentAttention made;
+  if (auto rank = json.find("query_rank")) made.query_rank = count(*rank, 10'000'000);
+  made.key_value_rank = count(json.at("key_value_rank"), 10'000'000);
+  JsonReader rope = json.at("rope_dim");
+  made.rope_dim = count(rope, 100'000);
+  if (made.rope_dim > model.head_dim)
+    rope.fail(rope.shown() + " is more than head_dim (" + std::to_string(model.head_dim) + ')');
+  made.value_dim = count(json.at("value_dim"), 100'000);
   json.reject_unknown_keys();
   return made;
 }
@@ -87,6 +155,16 @@ void read_variants(JsonReader& shape, Architecture& model) {
   flag("final_norm", model.final_norm);
   flag("masked_lm_head", model.masked_lm_head);
   flag("next_sentence_head", model.next_sentence_head);
+  flag("attention_sinks", model.attention_sinks);
+  if (auto experts = shape.find("experts")) model.experts = read_experts(*experts, model);
+  if (auto latent = shape.find("latent_attention")) {
+    model.latent = read_latent_attention(*latent, model);
+    if (model.kv_heads != model.heads)
+      shape.at("kv_heads")
+          .fail(shape.at("kv_heads").shown() + " must be heads (" + std::to_string(model.heads) +
+                ") with latent attention");
+    if (model.qk_norm) shape.at("qk_norm").fail("latent attention has norms of its own");
+  }
 }
 
 void read_transformer(JsonReader& shape, Architecture& model) {
@@ -110,9 +188,23 @@ void read_transformer(JsonReader& shape, Architecture& model) {
 
 uint64_t Architecture::layer_parameters() const {
   if (convolutional) return convolutional->largest_block_parameters();
-  return layer_matrices(*this) + layer_biases(*this) + 2 * norm_parameters() +
-         (qk_norm ? 2 * norm_parameters(head_dim) : 0) + adapter_parameters(*this);
+  return attention_matrices(*this) + other_mlp_matrices(*this) + layer_biases(*this) +
+         2 * norm_parameters() + small_attention_parameters(*this) + routed_parameters() +
+         adapter_parameters(*this);
 }
+
+uint64_t Architecture::routed_parameters() const {
+  if (!experts) return 0;
+  return routed_matrices(*this, experts->held) + experts->held * mlp_biases(*this, experts->ffn);
+}
+
+Architecture Architecture::dense() const {
+  Architecture made = *this;
+  made.experts.reset();
+  return made;
+}
+
+uint64_t Architecture::dense_layers() const { return experts ? experts->dense_layers : layers; }
 
 uint64_t Architecture::trained_layer_parameters() const {
   return adapters ? adapter_parameters(*this) : layer_parameters();
@@ -141,8 +233,9 @@ uint64_t Architecture::head_parameters() const {
 }
 
 uint64_t Architecture::parameters() const {
-  const uint64_t of_layers =
-      convolutional ? convolutional->block_parameters() : layers * layer_parameters();
+  const uint64_t of_layers = convolutional ? convolutional->block_parameters()
+                                           : dense_layers() * dense().layer_parameters() +
+                                                 (layers - dense_layers()) * layer_parameters();
   return embedding_parameters() + of_layers + head_parameters();
 }
 
@@ -154,11 +247,17 @@ uint64_t Architecture::longest_sequence() const {
 double Architecture::model_flops_per_token(uint64_t sequence_length) const {
   if (convolutional) return convolutional->flops();
   const auto sequence = static_cast<double>(sequence_length);
-  double matrices = static_cast<double>(layers * layer_matrices(*this) + vocabulary * hidden);
+  uint64_t mlps = dense_layers() * mlp_matrices(*this, ffn);
+  if (experts)
+    mlps += (layers - dense_layers()) *
+            (other_mlp_matrices(*this) + routed_matrices(*this, experts->per_token));
+  double matrices =
+      static_cast<double>(layers * attention_matrices(*this) + mlps + vocabulary * hidden);
   if (masked_lm_head) matrices += static_cast<double>(hidden * hidden);
   if (next_sentence_head) matrices += static_cast<double>((hidden + 2) * hidden) / sequence;
   const double part_of_matrix = attention == Attention::causal ? 0.5 : 1;
-  const double scores = static_cast<double>(layers * heads * head_dim) * sequence * part_of_matrix;
+  const double scores = static_cast<double>(layers * (heads * head_dim + value_width())) / 2 *
+                        sequence * part_of_matrix;
   if (!adapters) return 6.0 * matrices + 12.0 * scores;
   const auto trained = static_cast<double>(layers * adapter_parameters(*this));
   return 4.0 * matrices + 6.0 * trained + 12.0 * scores;
@@ -185,6 +284,8 @@ Architecture read_architecture(JsonReader json) {
   shape.reject_unknown_keys();
   if (auto adapters = json.find("adapters")) {
     if (model.convolutional) adapters->fail("are beside products of a transformer");
+    if (model.experts || model.latent)
+      adapters->fail("beside experts or latent attention are not described");
     model.adapters = read_adapters(*adapters);
   }
   if (auto published = json.find("parameters")) {

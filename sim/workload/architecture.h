@@ -26,7 +26,28 @@ struct Adapters {
   bool attention_output = false;
   bool mlp_up = false;
   bool mlp_down = false;
-  uint64_t frozen_bytes = 2;  // of a frozen parameter
+};
+
+/// A mixture of experts in place of a layer's MLP: a router sends each token to `per_token` of
+/// `count` experts, beside what every token meets.
+struct Experts {
+  uint64_t count = 1;
+  uint64_t held = 1;  // of them by one rank; all of a whole model
+  uint64_t per_token = 1;
+  uint64_t ffn = 1;           // of each
+  uint64_t shared_ffn = 0;    // of those that every token meets, together
+  uint64_t dense_layers = 0;  // the first so many layers have a plain MLP of Architecture::ffn
+  bool router_bias = false;
+};
+
+/// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434): queries, and keys with values, are
+/// products of a narrow latent. Architecture::head_dim is the width of a query and a key with its
+/// part that turns.
+struct LatentAttention {
+  uint64_t query_rank = 0;  // 0: queries have no latent
+  uint64_t key_value_rank = 1;
+  uint64_t rope_dim = 1;  // the part of head_dim that turns; all heads share it of their key
+  uint64_t value_dim = 1;
 };
 
 /// A transformer, or a convolutional network.
@@ -47,18 +68,30 @@ struct Architecture {
   uint64_t segments = 0;       // rows of segment embeddings (BERT: 2)
   Biases biases = Biases::none;
   Norm norm = Norm::rms;
-  bool qk_norm = false;             // of each head's query and key; heads share its parameters
-  bool embedding_norm = false;      // between the embedding and the first layer
-  bool final_norm = true;           // between the last layer and the head
-  bool masked_lm_head = false;      // BERT: a square layer and a norm before the logits, a bias
-  bool next_sentence_head = false;  // BERT: a square layer and two classes, of the first token
-  std::optional<Adapters> adapters = {};  // all else is frozen, if there
+  bool qk_norm = false;                 // of each head's query and key; heads share its parameters
+  bool embedding_norm = false;          // between the embedding and the first layer
+  bool final_norm = true;               // between the last layer and the head
+  bool masked_lm_head = false;          // BERT: a square layer and a norm before the logits, a bias
+  bool next_sentence_head = false;      // BERT: a square layer and two classes, of the first token
+  bool attention_sinks = false;         // a learned score of each head beside those of its tokens
+  std::optional<Experts> experts = {};  // of all layers but the first dense ones
+  std::optional<LatentAttention> latent = {};  // else queries, keys and values are direct products
+  std::optional<Adapters> adapters = {};       // all else is frozen, if there
   /// If there, this is a convolutional network: `name` and `layers` hold, all else above does not.
   std::optional<ConvolutionalNetwork> convolutional = {};
 
-  /// Counts of parameters. The embedding of a convolutional network is its stem. Layers differ only
-  /// in a convolutional network; there this is the largest.
+  /// The same with no experts: what its dense layers are like.
+  Architecture dense() const;
+  /// How many of the first layers have no experts: all, if there are none.
+  uint64_t dense_layers() const;
+  /// Width of the values of all heads.
+  uint64_t value_width() const { return heads * (latent ? latent->value_dim : head_dim); }
+
+  /// Counts of parameters. The embedding of a convolutional network is its stem. Where layers
+  /// differ this is the largest: a block, or a layer with experts.
   uint64_t layer_parameters() const;
+  /// Of a layer with experts those of its routed experts.
+  uint64_t routed_parameters() const;
   uint64_t embedding_parameters() const;
   uint64_t head_parameters() const;
   uint64_t parameters() const;
@@ -77,7 +110,9 @@ struct Architecture {
   /// Transformer: 6 (matrix parameters) + 6 layers * sequence * heads * head_dim if attention is
   /// causal, 12 if it is not (PaLM, appendix B, arXiv:2204.02311; it has 12 for both). Matrices are
   /// those of the layers and of the head, that of the logits also if it is tied; biases, norms and
-  /// embeddings do not count. Of frozen matrices a step needs 4, and no gradient of weights.
+  /// embeddings do not count. Of routed experts those count that a token meets, and the router.
+  /// Latent attention has (head_dim + value_dim) / 2 for head_dim. Of frozen matrices a step needs
+  /// 4, and no gradient of weights.
   /// Convolutional network, of an image: ConvolutionalNetwork::flops().
   double model_flops_per_token(uint64_t sequence_length) const;
 };

@@ -17,13 +17,15 @@ struct StageShare {
   Architecture model;
   uint64_t parameters = 0;
   uint64_t trained = 0;       // of them
+  uint64_t routed = 0;        // of these, which other ranks hold copies of than of the rest
   uint64_t largest_part = 0;  // parameters that are gathered at a time
   uint64_t parts = 0;
 
   StageShare(const Architecture& whole, const Layout& layout, uint64_t stage)
-      : model(tensor_shard(whole, layout.tensor)),
+      : model(rank_shard(whole, layout)),
         parameters(stage_parameters(model, layout, stage)),
-        trained(trained_stage_parameters(model, layout, stage)) {
+        trained(trained_stage_parameters(model, layout, stage)),
+        routed(routed_stage_parameters(model, layout, stage)) {
     if (layout.pipeline == 1) {
       largest_part = largest_part_parameters(model);
       parts = model.layers + 2;
@@ -52,7 +54,8 @@ void add_communication_buffers(const StageShare& share, const Training& training
     const Bytes ahead = layout.overlap_param_gather ? layout.prefetch : 0;
     const Bytes gathered = std::min<Bytes>(1 + ahead, share.parts);
     parts.push_back({"gathered parameters",
-                     bf16 * (layout.reshard_after_forward ? gathered * part : share.parameters)});
+                     training.parameter_bytes() *
+                         (layout.reshard_after_forward ? gathered * part : share.parameters)});
     // One layer's gradient is made while the one before is being reduced, in the width of the wire.
     if (layout.sync_every_microbatch)
       parts.push_back({"unreduced gradients", training.reduction_bytes() * trained *
@@ -85,8 +88,9 @@ Kept most_kept(const Architecture& shard, const Training& training, const Layout
   std::vector<Kept> of_chunk;
   for (uint64_t chunk = 0; chunk < layout.virtual_stages; ++chunk) {
     const Chunk of = chunk_of(shard, layout, stage, chunk);
-    Kept kept{layers_activation_bytes(shard, training, layout, of.layers),
-              of.head ? logits_bytes(shard, training, layout) : 0};
+    Kept kept{
+        layers_activation_bytes(shard, training, layout, of.layers, of.dense(shard.dense_layers())),
+        of.head ? logits_bytes(shard, training, layout) : 0};
     if (of.embedding) kept.activations += embedding_activation_bytes(shard, training, layout);
     of_chunk.push_back(kept);
   }
@@ -121,22 +125,19 @@ std::vector<MemoryPart> memory_parts(const Architecture& model, const Training& 
                                      const Layout& layout, uint64_t stage) {
   const StageShare share(model, layout, stage);
   const uint64_t whole = share.trained;
-  const uint64_t shard = divide_up(whole, layout.shard);
+  const uint64_t shard = divide_up(whole - share.routed, layout.shard) +
+                         divide_up(share.routed, layout.expert_replicas());
   const uint64_t frozen = share.parameters - whole;
   const Bytes states = training.optimizer == Optimizer::adamw ? 3 * fp32 : 2 * fp32;
   const bool whole_gradients =
       layout.zero_stage < 2 || (layout.zero_stage == 3 && !layout.sync_every_microbatch);
-  const uint64_t bf16_parameters = layout.zero_stage < 3        ? whole
-                                   : layout.low_precision_shard ? shard
-                                                                : 0;
+  const uint64_t held = layout.zero_stage < 3 ? whole : layout.low_precision_shard ? shard : 0;
   // Frozen parameters are held as they are gathered; with ZeRO-3 of each a part.
-  const Bytes frozen_bytes =
-      frozen == 0 ? 0
-                  : model.adapters->frozen_bytes *
-                        (layout.zero_stage == 3 ? divide_up(frozen, layout.shard) : frozen);
+  const Bytes frozen_bytes = training.parameter_bytes() *
+                             (layout.zero_stage == 3 ? divide_up(frozen, layout.shard) : frozen);
   const Kept kept = most_kept(share.model, training, layout, stage);
   std::vector<MemoryPart> parts = {
-      {"parameters", bf16 * bf16_parameters + frozen_bytes},
+      {"parameters", training.parameter_bytes() * held + frozen_bytes},
       {"gradients", training.gradient_bytes() * (whole_gradients ? whole : shard)},
       {"optimizer states", states * (layout.zero_stage == 0 ? whole : shard)},
       {"activations", kept.activations},

@@ -17,8 +17,8 @@ struct MemoryPart {
 /// What a chip of a pipeline stage holds at the fullest moment of a step, part by part (bytes,
 /// rounded up).
 ///
-/// Parameters bf16; AdamW holds an fp32 copy and two fp32 moments (12 bytes a parameter, as in
-/// ZeRO, arXiv:1910.02054), SGD an fp32 copy and one. Activations follow "Reducing Activation
+/// Parameters bf16 or fp8; AdamW holds an fp32 copy and two fp32 moments (12 bytes a parameter, as
+/// in ZeRO, arXiv:1910.02054), SGD an fp32 copy and one. Activations follow "Reducing Activation
 /// Recomputation" (arXiv:2205.05198) for a layer with fused attention and without dropout, for as
 /// many passes as the schedule has in flight.
 std::vector<MemoryPart> memory_parts(const Architecture& model, const Training& training,

@@ -108,8 +108,11 @@ std::optional<JsonReader> find_with(JsonReader& json, const char* key, const cha
 void read_stage_layers(const JsonReader& json, Layout& layout) {
   layout.stage_layers.clear();
   layout.ends_count = false;
+  layout.uneven = false;
   if (json.is_string()) {
-    layout.ends_count = json.as_one_of({"even", "ends_count"}) == "ends_count";
+    const std::string word = json.as_one_of({"even", "ends_count", "uneven", "uneven_ends_count"});
+    layout.ends_count = word.ends_with("ends_count");
+    layout.uneven = word.starts_with("uneven");
     return;
   }
   for (const JsonReader& of_chunk : json.items())
@@ -127,7 +130,7 @@ void read_pipeline(JsonReader& json, Layout& layout) {
     layout.schedule = Schedule::one_f_one_b;
     layout.virtual_stages = 1;
     layout.stage_layers.clear();
-    layout.ends_count = false;
+    layout.ends_count = layout.uneven = false;
   }
   if (auto schedule = find_with(json, "schedule", "pipeline", layout.pipeline)) {
     const std::string name = schedule->as_one_of({"1f1b", "gpipe", "interleaved"});
@@ -155,9 +158,17 @@ void read_splits(JsonReader& json, Layout& layout) {
                                     {"context", &layout.context},
                                     {"pipeline", &layout.pipeline}})
     if (auto stated = json.find(key)) *degree = count(*stated, 1'000'000);
-  auto expert = json.find("expert");
-  if (expert && expert->as_integer(1, large) != 1)
-    expert->fail(expert->shown() + " must be 1; this version has no expert parallelism");
+  if (auto expert = json.find("expert")) layout.expert = count(*expert, 1'000'000);
+  if (json.find("tensor") || json.find("expert")) layout.expert_tensor = 0;
+  if (auto split = find_with(json, "expert_tensor", "tensor", layout.tensor)) {
+    layout.expert_tensor = count(*split, 1'000'000);
+    if (layout.expert_tensor != 1 && layout.expert_tensor != layout.tensor)
+      split->fail(split->shown() + " must be 1 or tensor (" + std::to_string(layout.tensor) + ')');
+  }
+  set(find_with(json, "overlap_expert", "expert", layout.expert), layout.overlap_expert);
+  if (auto dispatch = find_with(json, "token_dispatch", "expert", layout.expert))
+    layout.deduplicates_tokens =
+        dispatch->as_one_of({"all_to_all", "deduplicated"}) == "deduplicated";
   if (auto order = json.find("order")) layout.order = read_order(*order);
   set(find_with(json, "sequence_parallel", "tensor", layout.tensor), layout.sequence_parallel);
   set(find_with(json, "overlap_tensor", "tensor", layout.tensor), layout.overlap_tensor);
@@ -252,6 +263,11 @@ Training read_training(JsonReader json, const Training* base) {
   if (auto loss = json.find("loss"))
     training.loss = loss->as_one_of({"plain", "fused"}) == "fused" ? Loss::fused : Loss::plain;
   if (auto kernel = json.find("attention_kernel")) training.attention_kernel = kernel->as_string();
+  if (auto parameters = json.find("parameter_precision"))
+    training.parameter_precision = parameters->as_one_of({"bf16", "fp8"});
+  if (auto software = json.find("software")) training.software = read_software(*software);
+  if (auto imbalance = json.find("expert_imbalance"))
+    training.expert_imbalance = imbalance->as_quantity(Unit::ratio, 1.0, 1000.0);
   if (auto optimizer = get("optimizer"))
     training.optimizer =
         optimizer->as_one_of({"adamw", "sgd"}) == "adamw" ? Optimizer::adamw : Optimizer::sgd;

@@ -10,6 +10,7 @@
 #include "base/json_reader.h"
 #include "base/units.h"
 #include "system/algorithm.h"
+#include "workload/software.h"
 
 namespace trnsim {
 
@@ -35,7 +36,12 @@ struct Training {
   Optimizer optimizer = Optimizer::adamw;
   Execution execution = Execution::fused;
   Loss loss = Loss::plain;
-  std::string attention_kernel = {};  // of those that the chip describes; else its one efficiency
+  /// Of those that the chip describes; "unfused": products and softmax one by one; else the chip's
+  /// one efficiency.
+  std::string attention_kernel = {};
+  std::string parameter_precision = "bf16";  // of the parameters that ranks hold and gather
+  std::optional<Software> software = {};     // else the chip's overhead of kernels is all
+  double expert_imbalance = 1;  // tokens of the rank whose experts get most, over the mean
 
   /// Whether a layer of a chunk runs again for its backward pass.
   bool recomputes(uint64_t layer_of_chunk) const {
@@ -53,6 +59,8 @@ struct Training {
   std::string peak() const { return precision == "mxfp8" ? "fp8" : precision; }
   /// Bytes of a gradient element in its buffer.
   uint64_t gradient_bytes() const { return gradient_precision == "fp32" ? 4 : 2; }
+  /// Bytes of a parameter as it is held beside its fp32 copy, and gathered.
+  uint64_t parameter_bytes() const { return parameter_precision == "fp8" ? 1 : 2; }
   /// Bytes of a gradient element in the reduction.
   uint64_t reduction_bytes() const { return reduction_precision == "fp32" ? 4 : 2; }
 };
@@ -105,6 +113,10 @@ struct Layout {
   uint64_t tensor = 1;
   uint64_t context = 1;
   uint64_t pipeline = 1;
+  uint64_t expert = 1;         // ranks that share out the experts of a layer
+  uint64_t expert_tensor = 0;  // ranks that split each expert: 1, or 0 for as many as `tensor`
+  bool overlap_expert =
+      false;  // exchanges of tokens run beside compute of the other half of a batch
   std::array<Split, 4> order = {Split::tensor, Split::context, Split::data, Split::pipeline};
   bool sequence_parallel = false;  // norms and what is kept for them are split over tensor
   bool overlap_tensor = false;     // collectives over tensor run in pieces beside products
@@ -113,11 +125,25 @@ struct Layout {
   uint64_t virtual_stages = 1;              // chunks of the model on each stage
   std::vector<uint64_t> stage_layers = {};  // of each chunk, first to last; empty: even
   bool ends_count = false;                  // evenly, but embedding and head count as a layer each
-  bool overlap_p2p = true;                  // compute does not wait for what its stage sends
+  bool uneven = false;          // where that does not divide the first chunks have one more
+  bool overlap_p2p = true;      // compute does not wait for what its stage sends
   bool scatter_gather = false;  // stages send each other 1 / tensor, gathered by who receives it
 
   /// Ranks with the same parameters: gradients are summed over them.
   uint64_t replicas() const { return data * context; }
+  /// A token crosses the network once for each unit that has experts of its own, and is copied
+  /// there (DeepEP); else once for each expert.
+  bool deduplicates_tokens = false;
+
+  uint64_t expert_split() const { return expert_tensor == 0 ? tensor : expert_tensor; }
+  /// Whether experts are held by other ranks than the rest of a layer.
+  bool splits_experts() const { return expert > 1 || expert_split() != tensor; }
+  /// Ranks that hold the same experts: their gradients are summed over them.
+  uint64_t expert_replicas() const { return tensor / expert_split() * replicas() / expert; }
+  /// How far apart the ranks are that share out experts.
+  uint64_t expert_stride() const {
+    return stride(expert_split() == tensor ? Split::context : Split::tensor);
+  }
   /// Ranks that hold one copy of the model, or work on one sequence, together.
   uint64_t model_ranks() const { return tensor * context * pipeline; }
   uint64_t degree(Split split) const;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -8,10 +9,11 @@
 
 namespace trnsim {
 
-/// The model as one of `tensor` ranks holds it: its attention heads, its part of the MLP and of the
-/// vocabulary, and whole norms (Megatron-LM, arXiv:1909.08053). Key and value heads are copied
-/// where there are fewer than ranks; the vocabulary is filled up to a multiple of the ranks.
-Architecture tensor_shard(const Architecture& model, uint64_t tensor);
+/// The model as one of the layout's ranks of tensor and expert parallelism holds it: its attention
+/// heads, its part of the MLP and of the vocabulary, its experts, and whole norms, routers and ways
+/// down to latents (Megatron-LM, arXiv:1909.08053). Key and value heads are copied where there are
+/// fewer than ranks; the vocabulary is filled up to a multiple of the ranks.
+Architecture rank_shard(const Architecture& model, const Layout& layout);
 
 /// What follows each other in one pass on one stage: layers, and at the ends of the model the
 /// embedding and the head.
@@ -20,6 +22,11 @@ struct Chunk {
   uint64_t layers = 0;
   bool embedding = false;
   bool head = false;
+
+  /// How many of its layers are among the model's first `dense`.
+  uint64_t dense(uint64_t dense) const {
+    return dense <= first_layer ? 0 : std::min(layers, dense - first_layer);
+  }
 };
 
 /// Chunk `chunk` of a stage: in the model's order it is number chunk x pipeline + stage.
@@ -32,6 +39,8 @@ bool copies_embedding(const Architecture& model, const Layout& layout);
 /// holds of the model.
 uint64_t stage_parameters(const Architecture& shard, const Layout& layout, uint64_t stage);
 uint64_t trained_stage_parameters(const Architecture& shard, const Layout& layout, uint64_t stage);
+/// Of them those of routed experts whose gradients are summed over other ranks than the rest's.
+uint64_t routed_stage_parameters(const Architecture& shard, const Layout& layout, uint64_t stage);
 
 /// Parameters of one rank of a stage that every rank of tensor holds whole, and under sequence
 /// parallelism sees only a part of the gradient of: norms, biases of what is summed, and small

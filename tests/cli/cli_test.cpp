@@ -169,10 +169,54 @@ TEST(Run, WritesItsFilesAndLeavesNoOthers) {
   for (const auto& entry : std::filesystem::directory_iterator(out))
     names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
-  EXPECT_EQ(names, (std::vector<std::string>{"report.txt", "result.json", "trace.json"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"report.html", "report.txt", "result.json", "trace.json"}));
   EXPECT_EQ(test::read_text(out + "/report.txt").rfind(outcome.out, 0), 0);
   EXPECT_TRUE(json::accept(test::read_text(out + "/trace.json")));
   EXPECT_TRUE(json::accept(test::read_text(out + "/result.json")));
+}
+
+// What a browser takes as the text of the element of script with this id.
+json on_page(const std::string& file, const std::string& id) {
+  const std::string page = test::read_text(file);
+  const std::string opening = "<script type=\"application/json\" id=\"" + id + "\">";
+  const size_t begin = page.find(opening) + opening.size();
+  return json::parse(page.substr(begin, page.find("</script", begin) - begin));
+}
+
+TEST(Run, WritesAPageOfItsResultWithItsCommand) {
+  const TemporaryFolder folder;
+  const std::string out = folder.path() / "it's out";
+  ASSERT_EQ(run("trnsim run " + small + "--out \"" + out + "\"").exit_code, 0);
+  EXPECT_EQ(on_page(out + "/report.html", "result"),
+            json::parse(test::read_text(out + "/result.json")));
+  const json beside = on_page(out + "/report.html", "beside");
+  ASSERT_EQ(beside.at("timelines").size(), 1);
+  EXPECT_EQ(beside.at("timelines")[0].at("run"), 0);
+  // As it is, a shell runs the same again, here into an empty folder.
+  std::filesystem::remove_all(out);
+  const std::string command = beside.at("command");
+  EXPECT_NE(command.find(" run tests/bad_inputs/good.json "), std::string::npos) << command;
+  EXPECT_EQ(run(command).exit_code, 0) << command;
+  EXPECT_EQ(on_page(out + "/report.html", "beside"), beside);
+}
+
+TEST(Compare, WritesAPageOfAllThatItShows) {
+  const TemporaryFolder folder;
+  const std::string one = folder.path() / "one";
+  const std::string both = folder.path() / "both";
+  ASSERT_EQ(run("trnsim run " + small + "--out " + one).exit_code, 0);
+  const Outcome outcome = run("trnsim compare " + one + "/result.json " + small + "--out " + both);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const json result = json::parse(test::read_text(both + "/result.json"));
+  EXPECT_EQ(on_page(both + "/report.html", "result"), result);
+  EXPECT_EQ(test::read_text(both + "/report.txt").rfind(outcome.out, 0), 0);
+  // A result holds no timeline; of the scenario there is one, that of its own system.
+  const size_t before = json::parse(test::read_text(one + "/result.json")).at("runs").size();
+  const json beside = on_page(both + "/report.html", "beside");
+  ASSERT_EQ(beside.at("timelines").size(), 1);
+  EXPECT_EQ(beside.at("timelines")[0].at("run"), before);
+  EXPECT_FALSE(std::filesystem::exists(both + "/trace.json"));
 }
 
 TEST(Run, LeavesNoFileIfItFails) {
@@ -276,7 +320,8 @@ TEST(Compare, ShowsAResultWithASystemThatDoesNotFit) {
 
 TEST(Check, FindsEveryFileOfThisRepositoryRight) {
   const Outcome outcome =
-      run("trnsim check $(find topologies workloads scenarios -name '*.json') "
+      run("trnsim check $(find topologies workloads scenarios -name '*.json' -not -path "
+          "'*/sweeps/*' -not -name claims.json) "
           "tests/bad_inputs/good.json");
   EXPECT_EQ(outcome.exit_code, 0);
   EXPECT_EQ(outcome.err, "");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "fixtures.h"
 #include "workload/activations.h"
@@ -122,7 +123,7 @@ TEST(Cost, RecomputesTheFirstLayersOfEachChunk) {
   const double all = recomputed_flops(model, training, layout);
   training.recompute_layers = 3;
   EXPECT_DOUBLE_EQ(recomputed_flops(model, training, layout), all * 12 / 32);
-  EXPECT_EQ(layers_activation_bytes(model, training, layout, 8),
+  EXPECT_EQ(layers_activation_bytes(model, training, layout, 8, 8),
             3 * layer_activation_bytes(model, training, layout) +
                 5 * layer_activation_bytes(model, training_of(model), layout));
 }
@@ -318,6 +319,69 @@ TEST(Duration, OfAttentionFollowsTheKernel) {
   operation.head_dim = 256;
   operation.backward = true;
   EXPECT_DOUBLE_EQ(duration(operation, chip, training), 1000 / (40 * 0.75));
+}
+
+// 8 queries and 8 keys of 2 heads of 16: 128 scores, masked or not. Two products forward and four
+// backward of 2 x 16 FLOPs a score; 13 and 19 bytes of HBM a score.
+TEST(Duration, OfUnfusedAttentionIsThatOfItsProductsAndOfPassesOverAllScores) {
+  Chip chip = tiled_chip();
+  chip.hbm_bandwidth = exactly(10);
+  chip.hbm_efficiency = exactly(0.5);
+  Operation operation{.name = "a", .kind = Operation::Kind::attention, .flops = 1000};
+  operation.head_dim = 16;
+  operation.scores = 128;
+  Training training;
+  training.attention_kernel = "unfused";
+  EXPECT_DOUBLE_EQ(duration(operation, chip, training), 128 * (2 * 32 / 50.0 + 13 / 5.0));
+  operation.backward = true;
+  EXPECT_DOUBLE_EQ(duration(operation, chip, training), 128 * (4 * 32 / 50.0 + 19 / 5.0));
+}
+
+// 300 of 300 + 100 columns, sqrt(20 x 45) = 30 of 30 + 10 results.
+TEST(Duration, OfASmallProductLosesItsEnds) {
+  Chip chip = tiled_chip();
+  chip.tiles = {};
+  Operation product = matrix_product("a", 20, 300, 45);
+  product.bytes = 0;
+  const double whole = 2.0 * 20 * 300 * 45 / 50;
+  EXPECT_DOUBLE_EQ(duration(product, chip, in("bf16")), whole);
+  chip.fill = {exactly(100), exactly(10)};
+  EXPECT_DOUBLE_EQ(duration(product, chip, in("bf16")), whole / (0.75 * 0.75));
+}
+
+// A piece takes its part of the whole product's time, and an overhead of its own.
+TEST(Duration, OfAPieceIsAPartOfTheWhole) {
+  Chip chip = tiled_chip();
+  chip.fill = {exactly(100), exactly(10)};
+  chip.op_overhead = exactly(3);
+  Operation product = matrix_product("a", 20, 300, 45);
+  const double whole = duration(product, chip, in("bf16")) - 3;
+  product.part = 0.25;
+  EXPECT_DOUBLE_EQ(duration(product, chip, in("bf16")), whole / 4 + 3);
+}
+
+TEST(Duration, TakesTheOverheadOfTheSoftwareInPlaceOfTheChips) {
+  Chip chip = tiled_chip();
+  chip.op_overhead = exactly(3);
+  Operation product = matrix_product("a", 20, 300, 45);
+  Training training;
+  const double busy = duration(product, chip, training) - 3;
+  training.software = Software{};
+  training.software->op_overhead = exactly(7);
+  EXPECT_NEAR(duration(product, chip, training), busy + 7, 1e-9);
+}
+
+// The expected largest of n standard normal values: 1 / sqrt(pi) of 2, 3 / (2 sqrt(pi)) of 3; of
+// 10, 100 and 1,000 as tabulated (Harter, Biometrika 48, 1961; Teichroew, Annals of Math. Stat. 27,
+// 1956).
+TEST(SlowestOf, IsTheExpectedLargestOfNormalValues) {
+  EXPECT_EQ(slowest_of(1, 0.1), 1);
+  EXPECT_EQ(slowest_of(1000, 0), 1);
+  EXPECT_NEAR(slowest_of(2, 0.1), 1 + 0.1 / std::sqrt(M_PI), 1e-9);
+  EXPECT_NEAR(slowest_of(3, 0.1), 1 + 0.15 / std::sqrt(M_PI), 1e-9);
+  EXPECT_NEAR(slowest_of(10, 0.1), 1.153875, 1e-6);
+  EXPECT_NEAR(slowest_of(100, 0.1), 1.250759, 1e-6);
+  EXPECT_NEAR(slowest_of(1000, 0.1), 1.324144, 1e-6);
 }
 
 // 4 bytes for each element of what is new: both inputs forward, the output's gradient backward.

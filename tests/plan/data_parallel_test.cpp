@@ -135,7 +135,7 @@ TEST(Buckets, HoldEveryGradientOnceAndCloseWhenFull) {
   Plan plan;
   const ModelParts parts = time_parts(job, 0, 1, plan);
   for (const bool dynamic : {true, false}) {
-    const auto buckets = gradient_buckets(parts, 10'000, 500, dynamic);
+    const auto buckets = gradient_buckets(parts, Held::by_replicas, 10'000, 500, dynamic);
     uint64_t sum = 0;
     for (size_t i = 0; i < buckets.size(); ++i) {
       sum += buckets[i].parameters;
@@ -148,7 +148,7 @@ TEST(Buckets, HoldEveryGradientOnceAndCloseWhenFull) {
     EXPECT_EQ(sum, job.model.parameters());
   }
   uint64_t gathered = 0;
-  for (const ParameterBucket& bucket : parameter_buckets(parts, 10'000))
+  for (const ParameterBucket& bucket : parameter_buckets(parts, Held::by_replicas, 10'000))
     gathered += bucket.parameters;
   EXPECT_EQ(gathered, job.model.parameters());
 }

@@ -101,7 +101,7 @@ TEST(Stages, HoldTheModelOnce) {
       const Layout layout = split(t, 1, p, 1);
       uint64_t sum = 0;
       for (uint64_t stage = 0; stage < p; ++stage)
-        sum += t * stage_parameters(tensor_shard(model, t), layout, stage);
+        sum += t * stage_parameters(rank_shard(model, layout), layout, stage);
       EXPECT_EQ(sum, model.parameters() + (t - 1) * norms) << t << " x " << p;
     }
   }
@@ -270,7 +270,7 @@ TEST(Schedule, HasThePublishedPassesInFlight) {
 TEST(Activations, ArePublishedPartsOfTheWhole) {
   const Job job = job_of({}, 1, one_switch(8, 1e9, 0));
   Layout layout = split(4, 1, 1, 2);
-  const Architecture shard = tensor_shard(job.model, 4);
+  const Architecture shard = rank_shard(job.model, layout);
   const Bytes whole = layer_activation_bytes(job.model, job.training);
   EXPECT_EQ(layer_activation_bytes(shard, job.training, layout),
             4 * hidden + (whole - 4 * hidden) / 4);

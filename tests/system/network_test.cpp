@@ -232,11 +232,12 @@ TEST(P5, CountsItsLinks) {
 // Any two GPUs of an NVL72 are one hop apart at 18 x 50 GB/s = 900 GB/s (NVIDIA datasheet), less
 // what payload does not reach.
 TEST(Nvl72, IsOneHopBetweenAnyTwo) {
-  const Network network(load_system("gb200-nvl72.json", 1));
+  const System system = load_system("gb200-nvl72.json", 1);
+  const Network network(system);
   for (Rank from = 0; from < 72; ++from)
     for (Rank to = 0; to < 72; ++to)
       ASSERT_EQ(route_of(network, from, to).size(), from == to ? 0 : 2);
-  EXPECT_NEAR(network.capacity(0), 900e9 * 0.76, 1);
+  EXPECT_NEAR(network.capacity(0), 900e9 * system.scale_up.front().efficiency, 1);
 }
 
 System torus() {

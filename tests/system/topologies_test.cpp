@@ -7,6 +7,7 @@
 #include "errors.h"
 #include "system/systems.h"
 #include "temporary_folder.h"
+#include "workload/software.h"
 
 namespace trnsim {
 namespace {
@@ -35,6 +36,8 @@ TEST(Topologies, AllLoad) {
                   read_chip(JsonReader(document));
                 else if (format == "trnsim.library.v1")
                   read_library(JsonReader(document), numbers);
+                else if (format == "trnsim.software.v1")
+                  read_software(JsonReader(document));
                 else
                   read_system(JsonReader(document));
               }),

@@ -19,49 +19,59 @@ Validation replayed(const std::filesystem::path& runs) {
                   Fidelity::analytic);
 }
 
-const Validation& data_parallel() {
+const Validation& published() {
   static const Validation validation = replayed(root / "tests/validation/training.json");
   return validation;
 }
 
-double mean_error(const std::string& source) {
+template <typename Chosen>
+ErrorSummary errors_of(Chosen chosen) {
   std::vector<ValidatedRun> runs;
-  for (const ValidatedRun& run : data_parallel().runs)
-    if (run.run.source.starts_with(source)) runs.push_back(run);
-  EXPECT_FALSE(runs.empty()) << source;
-  return summary(runs).mean_absolute;
+  for (const ValidatedRun& run : published().runs)
+    if (chosen(run.run)) runs.push_back(run);
+  return summary(runs);
 }
 
-TEST(PublishedRuns, AreAllReplayed) {
-  EXPECT_EQ(data_parallel().runs.size(), 180);
-  for (const SkippedRun& run : data_parallel().skipped) ADD_FAILURE() << run.id << ": " << run.why;
+bool is_dense(const PublishedRun& run) { return !run.states("experts"); }
+
+bool is_data_parallel(const PublishedRun& run) {
+  for (const char* split : {"tp", "pp", "cp"})
+    if (run.configuration.value(split, 1) > 1) return false;
+  return is_dense(run) && run.configuration.value("task", "") != "lora";
 }
 
-// No value of the model was chosen with these runs in view (docs/accuracy.md has the reservations).
-TEST(PublishedRuns, ArePredictedWithAMeanErrorBelowAFifth) {
-  EXPECT_LT(summary(data_parallel().runs).mean_absolute, 0.14);
-  EXPECT_LT(std::abs(summary(data_parallel().runs).bias), 0.14);
-  EXPECT_LT(mean_error("MosaicML"), 0.14);
-  EXPECT_LT(mean_error("IBM"), 0.17);
-  EXPECT_LT(mean_error("PyTorch blog"), 0.23);  // not below a fifth
-  EXPECT_LT(mean_error("torchtitan"), 0.20);
+// All but 3 %, and those with their reasons.
+TEST(PublishedRuns, AreReplayed) {
+  const size_t all = published().runs.size() + published().skipped.size();
+  EXPECT_EQ(all, 636);
+  EXPECT_LE(published().skipped.size(), 0.03 * static_cast<double>(all));
+  for (const SkippedRun& run : published().skipped) EXPECT_NE(run.why, "") << run.id;
 }
 
-// From 128 to 512 chips the efficiency is to be within 5 points of the measured one. That of
-// MPT-13B is. That of MPT-3B is not: a chip loses 7.5 % in the measurement and 1.6 % here.
+// What was reached; docs/accuracy.md has it by source, and what each source's error is when it is
+// left out of the fit.
+TEST(PublishedRuns, ArePredicted) {
+  const ErrorSummary all = summary(published().runs);
+  EXPECT_LT(all.mean_absolute, 0.10);
+  EXPECT_LT(all.median_absolute, 0.05);
+  EXPECT_LT(std::abs(all.bias), 0.02);
+  EXPECT_LT(errors_of(is_dense).mean_absolute, 0.07);
+  EXPECT_LT(errors_of(is_data_parallel).mean_absolute, 0.06);
+}
+
+// From 128 to 512 chips the efficiency of a chip is within 5 points of the measured one.
 TEST(PublishedRuns, ScaleAsMeasured) {
   size_t found = 0;
-  for (const WeakScaling& pair : weak_scaling(data_parallel().runs)) {
+  for (const WeakScaling& pair : weak_scaling(published().runs)) {
     if (pair.smaller_chips != 128 || pair.larger_chips != 512) continue;
     ++found;
-    const double limit = pair.larger == "mpt-013" ? 0.06 : 0.05;
-    EXPECT_LT(std::abs(pair.predicted - pair.measured), limit) << pair.larger;
+    EXPECT_LT(std::abs(pair.predicted - pair.measured), 0.05) << pair.larger;
   }
-  EXPECT_EQ(found, 2);
+  EXPECT_GE(found, 2);
 }
 
 TEST(PublishedRuns, KeepMeasurementsFromTheRules) {
-  for (const ValidatedRun& run : data_parallel().runs)
+  for (const ValidatedRun& run : published().runs)
     for (const char* measured : {"step_time_s", "tokens_per_s", "tokens_per_s_per_accel", "mfu",
                                  "hfu", "tflops_per_accel", "id"})
       EXPECT_FALSE(run.run.states(measured)) << run.run.id << ": " << measured;
@@ -120,7 +130,7 @@ TEST(Replay, SaysWhyARunIsSkipped) {
       why({{"pp", 4}}),
       "one: layout.data: 8 x tensor 1 x pipeline 4 x context 1 is not the 8 chips of DGX H100");
   EXPECT_EQ(why({{"pp", 4}, {"dp", 2}}), "");
-  EXPECT_EQ(why({{"experts", 8}}), "a mixture of experts is not described");
+  EXPECT_EQ(why({{"experts", 8}}), "does not state moe_ffn");
   EXPECT_EQ(why({{"heads", nullptr}}), "one: workload.architecture: the key \"heads\" is missing");
   EXPECT_EQ(why({{"hidden", nullptr}}), "does not state hidden");
   EXPECT_EQ(why({{"accelerator", "V100"}}), "no rule names a system for V100 on fabric infiniband");

@@ -101,6 +101,33 @@ TEST(Memory, OfActivationsAgreesWithThePaper) {
             2048 * ((34 - 2) * 1024 + 4 * 16));
 }
 
+// The paper's 5 bytes for each score: softmax, its dropped-out copy and the mask.
+TEST(Memory, OfUnfusedAttentionHoldsItsScores) {
+  const Architecture plain{"plain", 1, 1024, 16, 16, 64, 4096, false, 100, false};
+  Training unfused = training(Recompute::none);
+  unfused.attention_kernel = "unfused";
+  EXPECT_EQ(layer_activation_bytes(plain, unfused), 2048 * ((34 - 2) * 1024 + 5 * 16 * 2048));
+  unfused.recompute = Recompute::selective;
+  EXPECT_EQ(layer_activation_bytes(plain, unfused), 2048 * (34 - 2) * 1024);
+}
+
+// Of the bytes by hand above the inputs of the products are halved: of QKV and MLP 8192 each, of
+// the last product 28,672; the output of attention is kept in bf16 for its own backward pass and,
+// cast, as the projection's input.
+TEST(Memory, OfFp8KeepsInputsOfProductsInOneByte) {
+  Training fp8 = training();
+  fp8.precision = "fp8";
+  EXPECT_EQ(layer_activation_bytes(llama_70b, fp8), 2048ULL * (274432 - 2 * 8192 - 28672 + 8192));
+}
+
+// Parameters that are held and gathered in fp8 take half of their bytes in bf16.
+TEST(Memory, OfFp8ParametersIsHalf) {
+  Training fp8 = training();
+  fp8.parameter_precision = "fp8";
+  for (const char* part : {"parameters", "gathered parameters"})
+    EXPECT_EQ(2 * parts(fp8, layout(3))[part], parts(training(), layout(3))[part]) << part;
+}
+
 TEST(Memory, GrowsWithTokens) {
   Training twice = training();
   twice.micro_batch = 2;

@@ -51,13 +51,26 @@ TEST(ReadTraining, GradientsAreFp32UnlessTold) {
   EXPECT_EQ(bytes({{"gradient_precision", "bf16"}}), 2);
 }
 
+TEST(ReadTraining, SaysWhatIsWrongWithSoftware) {
+  const auto with = [](const std::string& software) {
+    return complaint(small_training, "software=" + software,
+                     [](const JsonReader& json) { read_training(json); });
+  };
+  EXPECT_EQ(with(R"({"name": "s", "op_overhead": "2 us", "step_overhead": "5 ms"})"), "");
+  EXPECT_EQ(with(R"({"name": "s", "op_overhead": "2 us"})"),
+            "--set software: the key \"step_overhead\" is missing");
+  EXPECT_EQ(with(R"({"name": "s", "op_overhead": 2, "step_overhead": "5 ms"})"),
+            "--set software.op_overhead: 2 has no unit; write for example \"1.5 us\"");
+  EXPECT_EQ(with(R"({"name": "s", "op_overhead": "2 us", "step_overhed": "5 ms"})"),
+            "--set software.step_overhed: unknown key; did you mean \"step_overhead\"?");
+}
+
 TEST(ReadLayout, RefusesWhatThisVersionCannotDo) {
   const auto with = [](const std::string& set) {
     return complaint(small_layout, set, [](const JsonReader& json) { read_layout(json); });
   };
   EXPECT_EQ(with(""), "");
   EXPECT_EQ(with("tensor=2"), "");
-  EXPECT_EQ(with("expert=2"), "--set expert: 2 must be 1; this version has no expert parallelism");
   EXPECT_EQ(with("zero_stage=1"), "");
   EXPECT_EQ(with("zero_stage=4"), "--set zero_stage: 4 must be a whole number from 0 to 3");
   EXPECT_EQ(with("bucket=200"), "--set bucket: 200 has no unit; write for example \"200 MB\"");
