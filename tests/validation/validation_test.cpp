@@ -41,7 +41,7 @@ bool is_data_parallel(const PublishedRun& run) {
 }
 
 // All but 3 %, and those with their reasons.
-TEST(PublishedRuns, AreReplayed) {
+TEST(SlowPublishedRuns, AreReplayed) {
   const size_t all = published().runs.size() + published().skipped.size();
   EXPECT_EQ(all, 636);
   EXPECT_LE(published().skipped.size(), 0.03 * static_cast<double>(all));
@@ -50,7 +50,7 @@ TEST(PublishedRuns, AreReplayed) {
 
 // What was reached; docs/accuracy.md has it by source, and what each source's error is when it is
 // left out of the fit.
-TEST(PublishedRuns, ArePredicted) {
+TEST(SlowPublishedRuns, ArePredicted) {
   const ErrorSummary all = summary(published().runs);
   EXPECT_LT(all.mean_absolute, 0.10);
   EXPECT_LT(all.median_absolute, 0.05);
@@ -60,7 +60,7 @@ TEST(PublishedRuns, ArePredicted) {
 }
 
 // From 128 to 512 chips the efficiency of a chip is within 5 points of the measured one.
-TEST(PublishedRuns, ScaleAsMeasured) {
+TEST(SlowPublishedRuns, ScaleAsMeasured) {
   size_t found = 0;
   for (const WeakScaling& pair : weak_scaling(published().runs)) {
     if (pair.smaller_chips != 128 || pair.larger_chips != 512) continue;
@@ -70,7 +70,7 @@ TEST(PublishedRuns, ScaleAsMeasured) {
   EXPECT_GE(found, 2);
 }
 
-TEST(PublishedRuns, KeepMeasurementsFromTheRules) {
+TEST(SlowPublishedRuns, KeepMeasurementsFromTheRules) {
   for (const ValidatedRun& run : published().runs)
     for (const char* measured : {"step_time_s", "tokens_per_s", "tokens_per_s_per_accel", "mfu",
                                  "hfu", "tflops_per_accel", "id"})
