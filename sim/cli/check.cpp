@@ -3,6 +3,7 @@
 
 #include "cli/questions.h"
 #include "cli/verbs.h"
+#include "plan/published_collective.h"
 #include "plan/replay.h"
 
 namespace trnsim {
@@ -18,7 +19,7 @@ std::string check_file(const std::string& path) {
   const std::string format = JsonReader(document).at("format").as_one_of(
       {"trnsim.scenario.v1", "trnsim.system.v1", "trnsim.chip.v1", "trnsim.workload.v1",
        "trnsim.library.v1", "trnsim.software.v1", "trnsim.recipe.v1", "trnsim.replay.v1",
-       "trnsim.result.v1"});
+       "trnsim.collective_rules.v1", "trnsim.result.v1"});
   const JsonReader json(document);
   if (format == "trnsim.scenario.v1") {
     load_scenario(path, {});
@@ -52,6 +53,10 @@ std::string check_file(const std::string& path) {
   if (format == "trnsim.replay.v1") {
     ReplayRules::load(path);
     return "set of replay rules";
+  }
+  if (format == "trnsim.collective_rules.v1") {
+    load_collective_rules(path);
+    return "set of rules for collectives";
   }
   read_result(document);
   return "result";

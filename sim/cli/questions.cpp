@@ -88,6 +88,8 @@ ScenarioResult answer(const Scenario& scenario, const Answering& options) {
     throw CannotRun(scenario.path + ": the job does not fit in the memory of a chip of " +
                     own.system + ":\n" + table);
   }
+  if (options.sampling && options.progress)
+    std::cerr << "drawing " << options.sampling->samples << " times\n";
   if (options.sampling)
     add_uncertainty(scenario.path, options.overrides, jobs, *options.sampling, result.runs);
   for (size_t i = 1; i < jobs.size(); ++i)

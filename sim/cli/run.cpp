@@ -77,7 +77,9 @@ void add_run(CLI::App& app, Work& work) {
   verb->add_option("--samples", options->sampling.samples, "Draws (200)")
       ->check(CLI::Range(10, 1'000'000))
       ->needs(uncertainty);
-  verb->add_option("--seed", options->sampling.seed, "Of the draws (1)")->needs(uncertainty);
+  verb->add_option("--seed", options->sampling.seed, "Of the draws (1)")
+      ->check(CLI::Range(0, 1'000'000'000))
+      ->needs(uncertainty);
   verb->add_flag("-q,--quiet", options->quiet, "No progress on stderr");
   verb->footer(
       "Examples:\n"

@@ -22,26 +22,37 @@ Fidelity fidelity_of(const std::string& name) {
   return Fidelity::analytic;
 }
 
-int validate_training(const Options& options) {
-  const std::vector<PublishedRun> runs = load_published_runs(options.data);
-  const ReplayRules rules = ReplayRules::load(options.rules);
-  if (!options.quiet) std::cerr << "replaying " << runs.size() << " runs\n";
-  const Validation validation = validate(runs, rules, fidelity_of(options.fidelity));
-  std::cout << (options.json ? to_json(validation).dump(2) + '\n' : text_report(validation));
+template <typename Result>
+int show(const Result& validation, bool json) {
+  std::cout << (json ? to_json(validation).dump(2) + '\n' : text_report(validation));
   std::cout.flush();
   if (!std::cout) throw InputError("standard output: cannot be written");
   return 0;
 }
 
+int validate_training(const Options& options) {
+  const std::vector<PublishedRun> runs = load_published_runs(options.data);
+  const ReplayRules rules = ReplayRules::load(options.rules);
+  if (!options.quiet) std::cerr << "replaying " << runs.size() << " runs\n";
+  return show(validate(runs, rules, fidelity_of(options.fidelity)), options.json);
+}
+
 int validate_collectives(const Options& options) {
   const std::vector<PublishedCollective> list = load_published_collectives(options.data);
-  const CollectiveRules rules = CollectiveRules::load(options.rules);
+  const Rules rules = load_collective_rules(options.rules);
   if (!options.quiet) std::cerr << "simulating " << list.size() << " collectives\n";
-  const CollectiveValidation validation = validate(list, rules, fidelity_of(options.fidelity));
-  std::cout << (options.json ? to_json(validation).dump(2) + '\n' : text_report(validation));
-  std::cout.flush();
-  if (!std::cout) throw InputError("standard output: cannot be written");
-  return 0;
+  return show(validate(list, rules, fidelity_of(options.fidelity)), options.json);
+}
+
+void add_options(CLI::App& verb, Options& options) {
+  verb.add_option("data", options.data, "List of what was published")->required();
+  verb.add_option("--rules", options.rules,
+                  "How what is published becomes what is simulated; without it, the file of this "
+                  "project");
+  verb.add_option("--fidelity", options.fidelity, "message, phase or analytic")
+      ->check(CLI::IsMember({"message", "phase", "analytic"}));
+  verb.add_flag("--json", options.json, "Print one JSON object in place of the report");
+  verb.add_flag("-q,--quiet", options.quiet, "No progress on stderr");
 }
 
 void add_collectives(CLI::App& verb, Work& work) {
@@ -50,15 +61,7 @@ void add_collectives(CLI::App& verb, Work& work) {
   options->fidelity = "phase";
   CLI::App* collectives = verb.add_subcommand(
       "collectives", "Simulate published measurements of collectives and compare the times");
-  collectives->add_option("data", options->data, "List of published measurements")->required();
-  collectives->add_option(
-      "--rules", options->rules,
-      "How a measurement becomes a collective on a system; without it, the file "
-      "of this project");
-  collectives->add_option("--fidelity", options->fidelity, "message, phase or analytic")
-      ->check(CLI::IsMember({"message", "phase", "analytic"}));
-  collectives->add_flag("--json", options->json, "Print one JSON object in place of the report");
-  collectives->add_flag("-q,--quiet", options->quiet, "No progress on stderr");
+  add_options(*collectives, *options);
   collectives->footer(
       "Examples:\n"
       "  trnsim validate collectives tests/validation/collectives.json\n"
@@ -76,13 +79,7 @@ void add_validate(CLI::App& app, Work& work) {
   verb->require_subcommand(1);
   CLI::App* training =
       verb->add_subcommand("training", "Replay published training runs and compare the step times");
-  training->add_option("data", options->data, "List of published runs")->required();
-  training->add_option("--rules", options->rules,
-                       "How a run becomes a scenario; without it, the file of this project");
-  training->add_option("--fidelity", options->fidelity, "message, phase or analytic")
-      ->check(CLI::IsMember({"message", "phase", "analytic"}));
-  training->add_flag("--json", options->json, "Print one JSON object in place of the report");
-  training->add_flag("-q,--quiet", options->quiet, "No progress on stderr");
+  add_options(*training, *options);
   training->footer(
       "Examples:\n"
       "  trnsim validate training tests/validation/training.json\n"

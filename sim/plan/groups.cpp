@@ -134,6 +134,7 @@ std::pair<std::vector<Axis>, std::vector<Axis>> inside_and_across(const System& 
   std::pair<std::vector<Axis>, std::vector<Axis>> parts;
   for (const Axis& axis : axes) {
     const bool inside =
+        axis.name == "ranks" ||
         std::any_of(system.scale_up.begin(), system.scale_up.end(),
                     [&](const FabricDimension& of) { return of.name == axis.name; });
     (inside ? parts.first : parts.second).push_back(axis);

@@ -42,7 +42,8 @@ LayoutGroups layout_groups(const System& system, const Layout& layout);
 /// The axes of those of the groups whose collectives can pass in several ways.
 std::vector<std::vector<Axis>> axes_with_choice(const System& system, const Layout& layout);
 
-/// Of a group's axes those along dimensions of a unit, and the others.
+/// Of a group's axes those along dimensions of a unit, and those across units. One that lies along
+/// neither ("ranks") cannot be told apart and counts as inside.
 std::pair<std::vector<Axis>, std::vector<Axis>> inside_and_across(const System& system,
                                                                   const std::vector<Axis>& axes);
 

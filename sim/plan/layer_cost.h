@@ -31,100 +31,24 @@ struct LayerShape {
 /// What tensor, context and expert parallelism put between the operations of a layer.
 class LayerTransfers {
  public:
-  LayerTransfers(const Layout& layout, const LayerShape& shape)
-      : layout_(layout),
-        hidden_(static_cast<Bytes>(bf16_bytes * shape.tokens * shape.hidden)),
-        query_(static_cast<Bytes>(bf16_bytes * shape.tokens * shape.query)),
-        key_value_(static_cast<Bytes>(2 * bf16_bytes * shape.tokens * shape.key_value)) {}
+  /// `layout` must outlive it.
+  LayerTransfers(const Layout& layout, const LayerShape& shape);
 
-  // Before products whose columns are split: f of Megatron-LM (arXiv:1909.08053), whose backward
-  // pass sums the input's gradient; under sequence parallelism g of arXiv:2205.05198.
-  void before_columns(Operations& made) const {
-    if (layout_.tensor == 1) return;
-    if (layout_.sequence_parallel)
-      add(made, {over_tensor, CollectiveOp::all_gather, CollectiveOp::reduce_scatter, hidden_});
-    else
-      add(made, {over_tensor, {}, CollectiveOp::all_reduce, hidden_});
-  }
-  // After them: what has been gathered is not kept, so it is gathered again for the weights'
-  // gradient, beside the product that makes the input's (arXiv:2205.05198, section 4.2.2).
-  void after_columns(Operations& made) const {
-    if (layout_.tensor > 1 && layout_.sequence_parallel)
-      add(made, {over_tensor, {}, CollectiveOp::all_gather, hidden_, 1});
-  }
-  // After products whose rows are split, and the embedding.
-  void after_rows(Operations& made) const {
-    if (layout_.tensor == 1) return;
-    if (layout_.sequence_parallel)
-      add(made, {over_tensor, CollectiveOp::reduce_scatter, CollectiveOp::all_gather, hidden_});
-    else
-      add(made, {over_tensor, CollectiveOp::all_reduce, {}, hidden_});
-  }
-  // Tokens to their experts and back; each rank sends its own.
-  void of_tokens(Operations& made, const char* name, double bytes, uint32_t copies) const {
-    if (layout_.expert == 1) return;
-    // Beside the other half of the batch, whose turn the rest of the layer then is.
-    constexpr uint32_t the_layer = 8;
-    made.push_back(transfer_operation(
-        name, {Transfer::Over::experts, CollectiveOp::all_to_all, CollectiveOp::all_to_all,
-               static_cast<Bytes>(bytes), layout_.overlap_expert ? the_layer : 0, copies}));
-  }
-  // What ranks that split an expert must all see, and what each has a part of the sum of.
-  void before_experts(Operations& made, double bytes) const {
-    if (layout_.expert_split() > 1)
-      add(made, {over_tensor, CollectiveOp::all_gather, CollectiveOp::reduce_scatter,
-                 static_cast<Bytes>(bytes)});
-  }
-  void after_experts(Operations& made, double bytes) const {
-    if (layout_.expert_split() > 1)
-      add(made, {over_tensor, CollectiveOp::reduce_scatter, CollectiveOp::all_gather,
-                 static_cast<Bytes>(bytes)});
-  }
-  // Of a loss over a split vocabulary: the largest logit, the target's, and the sum of exponentials
-  // of each token (Megatron-LM, vocab_parallel_cross_entropy).
-  void of_loss(Operations& made, double tokens) const {
-    if (layout_.tensor == 1) return;
-    for (int i = 0; i < 3; ++i)
-      add(made,
-          {over_tensor, CollectiveOp::all_reduce, {}, static_cast<Bytes>(fp32_bytes * tokens)});
-  }
-
-  void around_attention(Operation attention, Operations& made) const {
-    if (layout_.context == 1) {
-      made.push_back(attention);
-      return;
-    }
-    switch (layout_.context_method) {
-      case ContextMethod::ring:
-        attention.blocks = static_cast<uint32_t>(layout_.context);
-        attention.block_bytes = key_value_;
-        attention.sequence /= static_cast<double>(layout_.context);  // of one block
-        made.push_back(attention);
-        return;
-      case ContextMethod::all_gather: {
-        const Bytes all = key_value_ * layout_.context;
-        add(made, {over_context, CollectiveOp::all_gather, CollectiveOp::reduce_scatter, all});
-        made.push_back(attention);
-        add(made, {over_context, {}, CollectiveOp::all_gather, all});
-        return;
-      }
-      case ContextMethod::ulysses:
-        add(made, {over_context, CollectiveOp::all_to_all, CollectiveOp::all_to_all,
-                   query_ + key_value_});
-        made.push_back(attention);
-        add(made, {over_context, CollectiveOp::all_to_all, CollectiveOp::all_to_all, query_});
-    }
-  }
+  /// Around products whose columns are split, and after those whose rows are, and the embedding.
+  void before_columns(Operations& made) const;
+  void after_columns(Operations& made) const;
+  void after_rows(Operations& made) const;
+  /// `bytes` of `copies` of each token to their experts, or back; each rank sends its own.
+  void of_tokens(Operations& made, const char* name, double bytes, uint32_t copies) const;
+  /// What ranks that split an expert must all see, and what each has a part of the sum of.
+  void before_experts(Operations& made, double bytes) const;
+  void after_experts(Operations& made, double bytes) const;
+  /// Of a loss over a split vocabulary.
+  void of_loss(Operations& made, double tokens) const;
+  /// Adds the attention with what context parallelism exchanges for it.
+  void around_attention(Operation attention, Operations& made) const;
 
  private:
-  static constexpr Transfer::Over over_tensor = Transfer::Over::tensor;
-  static constexpr Transfer::Over over_context = Transfer::Over::context;
-
-  static void add(Operations& made, const Transfer& transfer) {
-    made.push_back(transfer_operation(
-        transfer.over == over_tensor ? "activations" : "keys and values", transfer));
-  }
-
   const Layout& layout_;
   Bytes hidden_;     // of the layer's input, of all of the rank's tokens
   Bytes query_;      // of its queries

@@ -22,6 +22,22 @@ void refuse_what_never_ends(const Plan& plan, Rank ranks) {
                   "algorithms with fewer peers");
 }
 
+const char* to_string(Label::Kind kind) {
+  switch (kind) {
+    case Label::Kind::forward:
+      return "forward";
+    case Label::Kind::backward:
+      return "backward";
+    case Label::Kind::recompute:
+      return "recompute";
+    case Label::Kind::optimizer:
+      return "optimizer";
+    case Label::Kind::collective:
+      return "collective";
+  }
+  return "";
+}
+
 std::string describe(const Plan& plan, const Label& label) {
   std::string text;
   switch (label.kind) {

@@ -190,6 +190,8 @@ struct Plan {
 /// Throws CannotRun if a look at every route of so many ranks would take hours.
 void refuse_what_never_ends(const Plan& plan, Rank ranks);
 
+/// "forward"
+const char* to_string(Label::Kind kind);
 /// "backward layer 12 microbatch 0: qkv": how errors name a step.
 std::string describe(const Plan& plan, const Label& label);
 

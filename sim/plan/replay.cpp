@@ -91,32 +91,16 @@ std::vector<Override> part_of_domains(const PublishedRun& run) {
 }  // namespace
 
 ReplayRules ReplayRules::load(const std::filesystem::path& file) {
-  const Document document = Document::load(file, {});
-  JsonReader root(document);
-  root.at("format").as_one_of({"trnsim.replay.v1"});
-  ReplayRules rules;
-  rules.folder_ = file.parent_path();
-  rules.refusals_ = read_rules(document, "refusals", "why");
-  rules.systems_ = read_rules(document, "systems", "system");
-  rules.settings_ = read_rules(document, "settings", "set");
-  for (const char* list : {"refusals", "systems", "settings"}) root.find(list);
-  root.reject_unknown_keys();
-  return rules;
+  return ReplayRules(Rules::load(file, "trnsim.replay.v1"));
 }
 
 json ReplayRules::scenario(const PublishedRun& run) const {
-  for (const Rule& rule : refusals_)
-    if (rule.applies_to(run.configuration)) throw InputError(rule.then.get<std::string>());
-  const auto system = std::find_if(systems_.begin(), systems_.end(), [&](const Rule& rule) {
-    return rule.applies_to(run.configuration);
-  });
-  if (system == systems_.end())
-    throw InputError("no rule names a system for " + run.accelerator + " on fabric " +
-                     run.configuration.value("fabric", "unstated"));
   json made = {{"format", "trnsim.scenario.v1"}, {"name", run.id}};
-  made["system"]["file"] = system->then;
-  for (const Rule& rule : settings_)
-    if (rule.applies_to(run.configuration)) made.merge_patch(filled(rule.then, run));
+  made["system"]["file"] = rules_.system(
+      run.configuration, "no rule names a system for " + run.accelerator + " on fabric " +
+                             run.configuration.value("fabric", "unstated"));
+  for (const json& setting : rules_.settings(run.configuration))
+    made.merge_patch(filled(setting, run));
   made["system"]["units"] = run.accelerators / chips_of_a_domain(run);
   return made;
 }

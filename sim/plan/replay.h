@@ -4,10 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "plan/published_run.h"
-#include "plan/rule.h"
+#include "plan/rules.h"
 #include "plan/scenario.h"
 
 namespace trnsim {
@@ -23,13 +24,11 @@ class ReplayRules {
   /// them. Throws InputError that says why if there is none.
   nlohmann::json scenario(const PublishedRun& run) const;
   /// The folder that the names of systems are relative to.
-  const std::filesystem::path& folder() const { return folder_; }
+  const std::filesystem::path& folder() const { return rules_.folder(); }
 
  private:
-  std::filesystem::path folder_;
-  std::vector<Rule> refusals_;  // any that applies
-  std::vector<Rule> systems_;   // the first that applies
-  std::vector<Rule> settings_;  // all that apply, one laid over the other
+  explicit ReplayRules(Rules rules) : rules_(std::move(rules)) {}
+  Rules rules_;
 };
 
 /// A published run as a job.

@@ -7,16 +7,13 @@
 namespace trnsim {
 namespace {
 
-constexpr double bf16 = bf16_bytes;
-constexpr double fp32 = fp32_bytes;
-
 Operation attention(const Architecture& model, const LayerShape& shape) {
   const double part_of_matrix = model.attention == Attention::causal ? 0.5 : 1;
   Operation made{.name = "attention", .kind = Operation::Kind::attention};
   made.flops = 2 * shape.tokens * shape.sequence * (shape.query + shape.value) * part_of_matrix;
   // Queries, keys, values and the result; values are as wide as keys where heads share them.
   const double values = shape.key_value * shape.value / shape.query;
-  made.bytes = bf16 * shape.tokens * (shape.query + shape.key_value + values + shape.value);
+  made.bytes = bf16_bytes * shape.tokens * (shape.query + shape.key_value + values + shape.value);
   made.head_dim = static_cast<double>(model.head_dim);
   made.scores = shape.tokens * shape.sequence * static_cast<double>(model.heads);
   if (model.attention == Attention::causal) made.sequence = shape.sequence;
@@ -25,7 +22,7 @@ Operation attention(const Architecture& model, const LayerShape& shape) {
 
 // Reads `elements` and its parameters, writes as many elements.
 Operation norm(const char* name, double elements, uint64_t parameters) {
-  return memory_operation(name, bf16 * (2 * elements + static_cast<double>(parameters)),
+  return memory_operation(name, bf16_bytes * (2 * elements + static_cast<double>(parameters)),
                           parameters);
 }
 
@@ -50,19 +47,19 @@ void add_norm_with_residual(const char* name, const Architecture& model, const T
                             const LayerShape& shape, Operations& made) {
   const double elements = shape.norm_tokens * shape.hidden;
   if (training.execution == Execution::eager) {
-    Operation residual = memory_operation("residual", 3 * bf16 * elements);
+    Operation residual = memory_operation("residual", 3 * bf16_bytes * elements);
     residual.backward_bytes = residual.bytes;
     made.push_back(residual);
     made.push_back(eager_norm(name, model, shape));
     return;
   }
   made.push_back(norm(name, elements, model.norm_parameters()));
-  made.back().bytes += 2 * bf16 * elements;
+  made.back().bytes += 2 * bf16_bytes * elements;
 }
 
 // Eager, Q and K are cast to fp32, turned and cast back: 2 + 4, 4 + 4, 4 + 2 bytes an element.
 Operation rotary(const Training& training, double query_key) {
-  Operation made = memory_operation("rotary embedding", 2 * bf16 * query_key);
+  Operation made = memory_operation("rotary embedding", 2 * bf16_bytes * query_key);
   if (training.execution != Execution::eager) return made;
   made.bytes = made.backward_bytes = 20 * query_key;
   made.kernels = 6;  // three for each of Q and K
@@ -75,7 +72,7 @@ Operations embedding(const Architecture& model, const LayerShape& shape,
   const double tables = 1 + (model.max_positions > 0 ? 1 : 0) + (model.segments > 0 ? 1 : 0);
   const uint64_t rows = model.vocabulary + model.max_positions + model.segments;
   Operations made = {memory_operation(
-      "embedding", (tables + 1) * bf16 * shape.tokens * shape.hidden, rows * model.hidden)};
+      "embedding", (tables + 1) * bf16_bytes * shape.tokens * shape.hidden, rows * model.hidden)};
   transfers.after_rows(made);
   if (model.embedding_norm)
     made.push_back(
@@ -92,7 +89,7 @@ void add_product(const Architecture& model, bool adapted, const Operation& of, O
   made.push_back(matrix_product(of.name + " adapter up", of.rows, rank, of.columns));
   for (auto adapter = made.end() - 2; adapter != made.end(); ++adapter)
     adapter->full_precision = true;
-  made.back().bytes += bf16 * of.rows * of.columns;
+  made.back().bytes += bf16_bytes * of.rows * of.columns;
 }
 
 // What the model had before its adapters is not trained.
@@ -183,7 +180,7 @@ void add_next_sentence_head(const LayerShape& shape, Operations& head) {
 void add_masked_lm_transform(const Architecture& model, const LayerShape& shape, Operations& head) {
   const double elements = shape.tokens * shape.hidden;
   head.push_back(cast_product("head transform", shape.tokens, shape.hidden, shape.hidden, true));
-  head.push_back(memory_operation("head activation", 2 * bf16 * elements));
+  head.push_back(memory_operation("head activation", 2 * bf16_bytes * elements));
   head.push_back(norm("head norm", elements, model.norm_parameters()));
 }
 
@@ -208,31 +205,12 @@ Operations head(const Architecture& model, const Training& training, const Layer
 // Plain, it reads bf16 logits, makes fp32 probabilities and the gradient of both. Fused, it reads
 // bf16 logits forward, and backward reads them again and writes their bf16 gradient.
 Operation loss(const Training& training, const LayerShape& shape) {
-  const double logit = training.loss == Loss::fused ? 3 * bf16 : bf16 + 2 * fp32 + bf16;
+  const double logit =
+      training.loss == Loss::fused ? 3 * bf16_bytes : bf16_bytes + 2 * fp32_bytes + bf16_bytes;
   return memory_operation("loss", logit * shape.tokens * shape.vocabulary);
 }
 
 }  // namespace
-
-Operation cast_product(const char* name, double rows, double inner, double columns, bool bias,
-                       bool eager) {
-  Operation made = matrix_product(name, rows, inner, columns);
-  made.casts = true;
-  if (bias) made.parameters += static_cast<uint64_t>(columns);
-  made.bias = bias && eager;  // what is fused sums it up beside the product
-  return made;
-}
-
-// Eager, a gate is an activation (2 + 2 bytes an element) and a product (4 + 2); backward two
-// products and the activation's gradient (6 each).
-Operation mlp_activation(const Architecture& model, const Training& training, double elements) {
-  Operation made = memory_operation("activation", bf16 * (model.gated_mlp ? 3 : 2) * elements);
-  if (training.execution != Execution::eager || !model.gated_mlp) return made;
-  made.bytes = 10 * elements;
-  made.backward_bytes = 18 * elements;
-  made.kernels = 2;
-  return made;
-}
 
 std::vector<PartOperations> transformer_operations(const Architecture& model,
                                                    const Training& training, const Layout& layout) {

@@ -11,22 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const char* kind_name(Label::Kind kind) {
-  switch (kind) {
-    case Label::Kind::forward:
-      return "forward";
-    case Label::Kind::backward:
-      return "backward";
-    case Label::Kind::recompute:
-      return "recompute";
-    case Label::Kind::optimizer:
-      return "optimizer";
-    case Label::Kind::collective:
-      return "collective";
-  }
-  return "";
-}
-
 class ChromeTrace final : public Sink {
  public:
   ChromeTrace(const std::filesystem::path& path, const Graph& graph) : graph_(graph), file_(path) {
@@ -64,7 +48,7 @@ class ChromeTrace final : public Sink {
       args["sent_bytes"] = exchange->bytes * exchange->messages() * static_cast<uint64_t>(peers);
     }
     event({{"name", title},
-           {"cat", kind_name(label.kind)},
+           {"cat", to_string(label.kind)},
            {"ph", "X"},
            {"pid", span.rank_class},
            {"tid", span.step->stream},

@@ -52,25 +52,23 @@ std::vector<double> errors_of(const std::vector<ValidatedCollective>& rows) {
 
 }  // namespace
 
-CollectiveValidation validate(const std::vector<PublishedCollective>& list,
-                              const CollectiveRules& rules, Fidelity fidelity) {
+CollectiveValidation validate(const std::vector<PublishedCollective>& list, const Rules& rules,
+                              Fidelity fidelity) {
   CollectiveValidation made;
   std::vector<CollectiveJob> jobs;
-  std::vector<Seconds> launches;
   for (const PublishedCollective& of : list) {
-    CollectiveRules::Replay replay = rules.replay(of, fidelity);
-    if (replay.job && !of.measured) replay.why = "states no time";
-    if (!replay.why.empty()) {
-      made.skipped.push_back({of.id, replay.why});
+    CollectiveReplay replayed = replay(of, rules, fidelity);
+    if (replayed.job && !of.measured) replayed.why = "states no time";
+    if (!replayed.why.empty()) {
+      made.skipped.push_back({of.id, replayed.why});
       continue;
     }
-    jobs.push_back(settled(*replay.job));
-    launches.push_back(replay.launch);
+    jobs.push_back(settled(*replayed.job));
     made.rows.push_back({of, 0, {}});
   }
   const std::vector<CollectiveRow> results = run_collectives(jobs);
   for (size_t i = 0; i < results.size(); ++i) {
-    made.rows[i].predicted = launches[i] + results[i].time;
+    made.rows[i].predicted = results[i].time;
     made.rows[i].algorithm = results[i].algorithm;
   }
   return made;

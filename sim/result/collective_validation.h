@@ -26,8 +26,8 @@ struct CollectiveValidation {
 
 /// Simulates every collective, each with what its library chooses where that is known, else with
 /// the fastest algorithms. Each becomes a row or is skipped, in the order of the list.
-CollectiveValidation validate(const std::vector<PublishedCollective>& list,
-                              const CollectiveRules& rules, Fidelity fidelity);
+CollectiveValidation validate(const std::vector<PublishedCollective>& list, const Rules& rules,
+                              Fidelity fidelity);
 
 nlohmann::json to_json(const CollectiveValidation& validation);
 std::string text_report(const CollectiveValidation& validation);

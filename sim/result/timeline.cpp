@@ -46,22 +46,6 @@ struct Track {
   std::map<uint32_t, Total> totals;  // by operation
 };
 
-const char* kind_name(Label::Kind kind) {
-  switch (kind) {
-    case Label::Kind::forward:
-      return "forward";
-    case Label::Kind::backward:
-      return "backward";
-    case Label::Kind::recompute:
-      return "recompute";
-    case Label::Kind::optimizer:
-      return "optimizer";
-    case Label::Kind::collective:
-      return "collective";
-  }
-  return "";
-}
-
 // To the nanosecond: more digits would say nothing that can be seen.
 double microseconds(Seconds value) { return std::round(value * 1e9) / 1e3; }
 
@@ -160,7 +144,7 @@ class Timeline final : public Sink {
       if (of.pattern != Label::none)
         name += " " + graph_.plan->patterns.at(static_cast<size_t>(of.pattern)).axis.name;
       made["name"] = name;
-      made["kind"] = kind_name(of.kind);
+      made["kind"] = to_string(of.kind);
       if (of.collective != Label::none)
         made["what"] = graph_.plan->collectives.at(static_cast<size_t>(of.collective)).what;
       if (of.hops == 0) continue;

@@ -66,6 +66,10 @@ std::optional<Misfit> expert_misfit(const Architecture& model, const Layout& lay
                                            number(layout.tensor) +
                                            "), for each rank sends its own tokens"};
   if (!layout.splits_experts()) return std::nullopt;
+  if (layout.broadcast_parameters)
+    return Misfit{"broadcast_parameters",
+                  "goes to all ranks of data, which do not hold the same experts (expert " +
+                      number(expert) + ')'};
   if (layout.zero_stage == 3)
     return of_experts(number(expert) +
                       " needs zero_stage 0, 1 or 2: ZeRO-3 of split experts is not described");

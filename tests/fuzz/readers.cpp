@@ -14,6 +14,7 @@
 
 #include "inputs.h"
 #include "plan/pair_sizes.h"
+#include "plan/published_collective.h"
 #include "plan/replay.h"
 #include "plan/scenario.h"
 #include "result/imported_fabric.h"
@@ -67,6 +68,20 @@ void rules(std::string_view text) {
   with_file(text, [](const fs::path& file) { ReplayRules::load(file); });
 }
 
+// Published collectives in the same way.
+void collectives(std::string_view text) {
+  static const Rules rules =
+      load_collective_rules(TRNSIM_SOURCE_DIR "/validation/collectives.json");
+  with_file(text, [](const fs::path& file) {
+    for (const PublishedCollective& of : load_published_collectives(file))
+      replay(of, rules, Fidelity::analytic);
+  });
+}
+
+void collective_rules(std::string_view text) {
+  with_file(text, [](const fs::path& file) { load_collective_rules(file); });
+}
+
 // Each line is a --set for the quickstart.
 void overrides(std::string_view text) {
   std::vector<Override> changes;
@@ -112,6 +127,8 @@ const std::map<std::string, Target> targets = {
     {"astra", import(import_astra)},
     {"chip",
      document(inputs / "topologies/chips", [](const Document& it) { read_chip(JsonReader(it)); })},
+    {"collective_rules", collective_rules},
+    {"collectives", collectives},
     {"document", document(innermost, [](const Document& it) { it.root().dump(); })},
     {"library", document(inputs / "topologies/libraries",
                          [](const Document& it) {
@@ -130,6 +147,8 @@ const std::map<std::string, Target> targets = {
     {"scenario", scenario},
     {"simai", import(import_simai)},
     {"simgrid", import(import_simgrid)},
+    {"software", document(inputs / "topologies/software",
+                          [](const Document& it) { read_software(JsonReader(it)); })},
     {"system",
      document(inputs / "topologies", [](const Document& it) { read_system(JsonReader(it)); })},
     {"workload",

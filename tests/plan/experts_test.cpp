@@ -7,6 +7,7 @@
 
 #include "fixtures.h"
 #include "plan/cost.h"
+#include "plan/groups.h"
 #include "plan/training_step.h"
 #include "result/estimate.h"
 #include "result/simulate.h"
@@ -168,6 +169,12 @@ TEST(Experts, DeduplicatedTokensCrossOnceForEachUnit) {
   EXPECT_EQ(of_group["experts across units"], bf16 * tokens * 64 * 3 / 2);
 }
 
+// 6 of 12 chips in 2 units of 6, taken by 2: no dimension has them, so no unit can be told apart.
+TEST(Experts, OfFlatGroupsAreNotDeduplicated) {
+  const std::vector<Axis> flat{{"ranks", 2, 6}};
+  EXPECT_TRUE(inside_and_across(one_switch(6, 1e9, 0), flat).second.empty());
+}
+
 struct Case {
   uint64_t expert, data, tensor, pipeline;
 };
@@ -235,6 +242,11 @@ TEST(Experts, SayWhichRuleAMixBreaks) {
   order.expert_tensor = 1;
   order.order = {Split::data, Split::tensor, Split::context, Split::pipeline};
   EXPECT_EQ(why(order), "expert: 4 needs an order in which tp, cp and dp follow each other");
+  Layout broadcast = split(2, 8);
+  broadcast.broadcast_parameters = true;
+  EXPECT_EQ(why(broadcast),
+            "broadcast_parameters: goes to all ranks of data, which do not hold the same experts "
+            "(expert 2)");
   Architecture dense = job.model.dense();
   const auto found = misfit(dense, job.training, split(2, 8));
   ASSERT_TRUE(found);

@@ -13,7 +13,7 @@ namespace {
 
 const std::filesystem::path root = TRNSIM_SOURCE_DIR;
 
-CollectiveRules rules() { return CollectiveRules::load(root / "validation/collectives.json"); }
+Rules rules() { return load_collective_rules(root / "validation/collectives.json"); }
 
 std::vector<PublishedCollective> published() {
   return load_published_collectives(root / "tests/validation/collectives.json");
@@ -39,9 +39,9 @@ TEST(PublishedCollectives, HaveASystemOrAReason) {
   size_t refused = 0;
   const std::vector<PublishedCollective> all = published();
   for (const PublishedCollective& of : all) {
-    const CollectiveRules::Replay replay = rules().replay(of, Fidelity::analytic);
-    EXPECT_NE(replay.job.has_value(), !replay.why.empty()) << of.id;
-    if (!replay.job) ++refused;
+    const CollectiveReplay replayed = replay(of, rules(), Fidelity::analytic);
+    EXPECT_NE(replayed.job.has_value(), !replayed.why.empty()) << of.id;
+    if (!replayed.job) ++refused;
   }
   EXPECT_EQ(all.size(), 354);
   EXPECT_LE(refused, 0.03 * static_cast<double>(all.size()));
