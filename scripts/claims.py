@@ -18,7 +18,7 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from sweeping import ROOT, UserError  # noqa: E402
+from sweeping import ROOT, UserError, exit_as  # noqa: E402
 from sweeping.definition import Point  # noqa: E402
 from sweeping.export import write_whole  # noqa: E402
 from sweeping.expression import evaluate  # noqa: E402
@@ -218,8 +218,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+    exit_as(main)

@@ -18,7 +18,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from sweeping import UserError  # noqa: E402
+from sweeping import UserError, exit_as  # noqa: E402
 from sweeping.export import rows_of, write_whole  # noqa: E402
 from sweeping.expression import evaluate  # noqa: E402
 from sweeping.series import crossings, front, lines_of, value_of  # noqa: E402
@@ -238,8 +238,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+    exit_as(main)

@@ -16,7 +16,7 @@ import sqlite3
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from sweeping import UserError  # noqa: E402
+from sweeping import UserError, exit_as  # noqa: E402
 from sweeping.export import rows_of, text_of  # noqa: E402
 from sweeping.expression import evaluate  # noqa: E402
 from sweeping.store import Store  # noqa: E402
@@ -105,9 +105,6 @@ def main():
 
 if __name__ == "__main__":
     try:
-        main()
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+        exit_as(main)
     except BrokenPipeError:
         sys.exit(0)

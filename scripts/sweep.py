@@ -18,7 +18,7 @@ import shlex
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from sweeping import ROOT, UserError, dask, local, slurm  # noqa: E402
+from sweeping import ROOT, UserError, dask, exit_as, local, slurm  # noqa: E402
 from sweeping.definition import Sweep  # noqa: E402
 from sweeping.export import export  # noqa: E402
 from sweeping.inputs import named, version_of  # noqa: E402
@@ -127,10 +127,7 @@ def main():
 
 if __name__ == "__main__":
     try:
-        sys.exit(main())
-    except UserError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+        exit_as(main)
     except KeyboardInterrupt:
         print("\ninterrupted; the same command goes on from here", file=sys.stderr)
         sys.exit(130)
